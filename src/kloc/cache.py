@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The folder outside the checkout where all that is built or fetched is kept, by content.
+
+<cache>/<kind>/<key>/   what `build` made, whole or not there at all
+<cache>/scratch/        folders of runs under way, and of the last ones that failed
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kloc import ui
+from kloc.errors import KlocError
+
+FAILED_KEPT = 3
+"""How many folders of failed runs are kept."""
+
+RUNNING = ".running"
+FAILED = ".failed"
+"""What marks a scratch folder: locked while its process lives, there once the run has failed."""
+
+_chosen: Path | None = None
+
+
+def use(folder: Path) -> None:
+    """Use `folder` from here on (the `--cache` option)."""
+    global _chosen
+    _chosen = folder.absolute()
+
+
+def folder() -> Path:
+    """Return the cache folder, made if need be: `--cache`, $KLOC_CACHE or ~/.cache/kloc."""
+    where = _chosen or _default()
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KlocError(
+            f"the cache folder {where} cannot be made: {error.strerror}",
+            hint="choose another one with --cache DIR or KLOC_CACHE",
+        ) from error
+    return where
+
+
+def _default() -> Path:
+    if named := os.environ.get("KLOC_CACHE"):
+        return Path(named).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kloc"
+
+
+def key(*parts: bytes | str | Path) -> str:
+    """Return a hash of the contents of `parts`.
+
+    A Path stands for what it holds: a file's bytes and execute bit, or a folder's names, links and
+    files. Where it lies and when it was written does not count.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        for piece in _pieces(part):
+            digest.update(len(piece).to_bytes(8, "little"))
+            digest.update(piece)
+    return digest.hexdigest()[:20]
+
+
+def _pieces(part: bytes | str | Path) -> Iterator[bytes]:
+    if isinstance(part, bytes):
+        yield part
+    elif isinstance(part, str):
+        yield part.encode()
+    elif part.is_symlink():
+        yield b"link"
+        yield os.fsencode(part.readlink())
+    elif part.is_dir():
+        yield b"folder"
+        for child in sorted(part.iterdir()):
+            if child.name != "__pycache__":
+                yield os.fsencode(child.name)
+                yield from _pieces(child)
+    else:
+        yield b"program" if os.access(part, os.X_OK) else b"file"
+        yield part.read_bytes()
+
+
+def build(kind: str, key: str, make: Callable[[Path], None]) -> Path:
+    """Return the folder <cache>/<kind>/<key>; if it is not there, `make` fills it first.
+
+    Two processes that want the same share one build. A `make` that raises leaves nothing.
+    """
+    shelf = folder() / kind
+    result = shelf / key
+    if result.is_dir():
+        return result
+    shelf.mkdir(exist_ok=True)
+    with locked(shelf / f"{key}.lock", f"{kind} {key}"):
+        if not result.is_dir():
+            _make(result, make)
+    return result
+
+
+def _make(result: Path, make: Callable[[Path], None]) -> None:
+    draft = result.with_name(f"{result.name}.draft")
+    remove(draft)
+    draft.mkdir()
+    try:
+        make(draft)
+    except BaseException:
+        remove(draft)
+        raise
+    draft.rename(result)
+
+
+@contextmanager
+def locked(lock: Path, what: str) -> Iterator[None]:
+    """Hold `lock` while the block runs; say so if another process holds it, working on `what`."""
+    with lock.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            with ui.progress(f"waiting for process {holder}, which makes {what}"):
+                fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def remove(path: Path) -> None:
+    """Remove a folder and what is in it, read-only folders too; it need not be there."""
+
+    def open_up(_function: object, name: str, _error: object) -> None:
+        parent = Path(name).parent
+        parent.chmod(0o700)
+        entry = Path(name)
+        if entry.is_dir() and not entry.is_symlink():
+            entry.chmod(0o700)
+            remove(entry)
+        else:
+            entry.unlink(missing_ok=True)
+
+    if path.exists():
+        shutil.rmtree(path, onerror=open_up)
+
+
+@contextmanager
+def scratch(name: str) -> Iterator[Path]:
+    """Give a folder for one run of `name`; removed at the end, kept where the run fails.
+
+    An interrupted run is not a failed one. Of the failed ones the last few are kept, so that the
+    log that an error message names is there to read.
+    """
+    shelf = folder() / "scratch"
+    shelf.mkdir(exist_ok=True)
+    with locked(shelf / ".lock", "a run's folder"):
+        _tidy(shelf)
+        run = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=shelf))
+        mark = (run / RUNNING).open("w")
+        fcntl.flock(mark, fcntl.LOCK_EX)
+    with mark:
+        try:
+            yield run
+        except Exception:
+            (run / FAILED).touch()
+            raise
+        except BaseException:
+            remove(run)
+            raise
+    remove(run)
+
+
+def _tidy(shelf: Path) -> None:
+    """Remove what killed runs left behind, and all but the last few failed ones."""
+    over = [run for run in shelf.iterdir() if run.is_dir() and not _running(run)]
+    failed = [run for run in over if (run / FAILED).exists()]
+    failed.sort(key=lambda run: run.stat().st_mtime)
+    for run in set(over) - set(failed[-FAILED_KEPT:]):
+        remove(run)
+
+
+def _running(run: Path) -> bool:
+    try:
+        with (run / RUNNING).open() as mark:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the machine's kernel: Debian's source, with kernel/files, kernel/patches, kernel/config.
+
+All of it is compiled in the tool root at fixed paths, so that neither the host nor where the
+checkout lies shows in the result. The work tree stays in the cache and is brought up to date file
+by file, so that make compiles what changed and no more.
+"""
+
+import filecmp
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kloc import cache, root, ui
+from kloc.errors import KlocError, unknown
+from kloc.paths import PROJECT
+from kloc.root import Bind, Root
+
+KERNEL = PROJECT / "kernel"
+ARCHIVE = Path("/usr/src/linux-source-6.12.tar.xz")
+"""Debian's kernel source, in the tool root."""
+
+VARIANTS = {
+    "machine": ("base.config", "machine.config"),
+    "debug": ("base.config", "machine.config", "debug.config"),
+}
+"""The fragments of kernel/config that each kind of kernel is configured with."""
+
+SOURCE = Path("/build/linux")
+OBJECTS = Path("/build/objects")
+CONFIG = Path("/build/config")
+CCACHE = Path("/build/ccache")
+"""Where the root sees what it compiles."""
+
+ENVIRONMENT = {
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01 00:00:00 UTC",
+    "KBUILD_BUILD_USER": "kloc",
+    "KBUILD_BUILD_HOST": "kloc",
+    "KBUILD_BUILD_VERSION": "1",
+    "LOCALVERSION": "",
+    "CCACHE_DIR": str(CCACHE),
+    "CCACHE_MAXSIZE": "3G",
+    "CCACHE_COMPILERCHECK": "content",
+}
+
+FIRST_STEPS = 1900
+"""About how many lines make prints when it compiles all; later builds know it from the last."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that was built, and the `series` (hash of patches, files, config) it was made of."""
+
+    bzimage: Path
+    vmlinux: Path
+    config: Path
+    release: str
+    series: str
+
+
+def build(variant: str = "machine") -> Kernel:
+    """Return the `variant`'s kernel, built if it is not in the cache.
+
+    A patch that does not apply, a symbol that kernel/config asks for in vain, an error of the
+    compiler: KlocError with the end of what was printed.
+    """
+    if variant not in VARIANTS:
+        raise unknown("kernel variant", variant, VARIANTS)
+    tools = root.tool_root()
+    of = series()
+    key = cache.key(tools.key, tools.versions()["linux-source"], of, variant)
+    made = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
+    release = (made / "release").read_text().strip()
+    return Kernel(made / "bzImage", made / "vmlinux", made / "config", release, of)
+
+
+def series() -> str:
+    """Return the hash of all that makes our kernel differ from Debian's source."""
+    fragments = sorted((KERNEL / "config").glob("*.config"))
+    return cache.key(KERNEL / "files", *patches(), *fragments)
+
+
+def patches() -> list[Path]:
+    """Return the patches in the order in which they apply."""
+    series_file = KERNEL / "patches" / "series"
+    names = series_file.read_text().split() if series_file.exists() else []
+    return [KERNEL / "patches" / name for name in names]
+
+
+def vanilla() -> Path:
+    """Return the folder with Debian's kernel source as it is, unpacked on first use."""
+    tools = root.tool_root()
+    version = tools.versions()["linux-source"]
+    made = cache.build("linux", cache.key(version), lambda draft: unpack(tools, ARCHIVE, draft))
+    return made / "source"
+
+
+def unpack(tools: Root, archive: Path, folder: Path) -> None:
+    """Unpack the kernel source `archive` (a path in the root) as `folder`/source."""
+    tree = folder / "source"
+    tree.mkdir()
+    with ui.timed("unpacking the kernel source", seconds=25):
+        tools.run(
+            ["tar", "--extract", "--no-same-owner", "--strip-components=1", f"--file={archive}"],
+            binds=[Bind(tree, SOURCE)],
+            cwd=SOURCE,
+        )
+
+
+def apply_series(tools: Root, linux: Path, tree: Path) -> None:
+    """Put into the empty folder `tree` all files that differ from those in `linux`.
+
+    A new file that Linux has already, a patch that does not apply: KlocError.
+    """
+    for name in new_files():
+        if (linux / name).exists():
+            raise KlocError(f"kernel/files/{name} is in Linux already", hint="make it a patch")
+        _copy(KERNEL / "files" / name, tree / name)
+    for name in _patched_files():
+        if (linux / name).exists():
+            _copy(linux / name, tree / name)
+    for patch in patches():
+        try:
+            tools.run(
+                ["git", "apply", "-"],
+                binds=[Bind(tree, SOURCE)],
+                cwd=SOURCE,
+                stdin=patch.read_text(),
+            )
+        except KlocError as error:
+            raise KlocError(f"{patch.name} does not apply: {error.message}") from error
+
+
+def new_files() -> list[Path]:
+    """Return the files in kernel/files, as paths in the kernel tree."""
+    return _files(KERNEL / "files")
+
+
+def _patched_files() -> set[Path]:
+    """Return the files that the patches name, as paths in the kernel tree."""
+    names = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
+    return {Path(name) for patch in patches() for name in names.findall(patch.read_text())}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file with its mode; its time is now, and hard links of `target` stay what they are."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    shutil.copy(source, target)
+
+
+class WorkTree:
+    """The tree in the cache that is compiled, kept in step with the series.
+
+    It starts as hard links to the vanilla source, and `changed.json` lists what differs from that.
+    """
+
+    def __init__(self, tools: Root, linux: Path) -> None:
+        """Take the tree that lies beside `linux`, made if it is not there yet."""
+        self.tools = tools
+        self.linux = linux
+        self.folder = linux.parent / "work"
+        self.source = self.folder / "source"
+        self._changed = self.folder / "changed.json"
+        if not self._changed.exists():
+            cache.remove(self.folder)
+            self.folder.mkdir()
+            subprocess.run(["cp", "--archive", "--link", linux, self.source], check=True)
+            self._note(set())
+
+    def objects(self, variant: str) -> Path:
+        """Return the folder for the object files of `variant`."""
+        folder = self.folder / f"objects-{variant}"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def update(self) -> None:
+        """Make the tree what the series says, writing only files whose content changes."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            staging = Path(name)
+            apply_series(self.tools, self.linux, staging)
+            before = {Path(name) for name in json.loads(self._changed.read_text())}
+            wanted = set(_files(staging))
+            self._note(before | wanted)
+            for path in wanted:
+                self._write(staging / path, path)
+            for path in before - wanted:
+                self._write(self.linux / path, path)
+            self._note(wanted)
+
+    def _write(self, content: Path, path: Path) -> None:
+        """Make `path` in the tree a copy of `content`, which may not be there."""
+        target = self.source / path
+        if not content.exists():
+            target.unlink(missing_ok=True)
+        elif not target.exists() or not filecmp.cmp(content, target, shallow=False):
+            _copy(content, target)
+
+    def _note(self, changed: set[Path]) -> None:
+        self._changed.write_text(json.dumps(sorted(str(path) for path in changed)))
+
+
+def _build(tools: Root, variant: str, draft: Path) -> None:
+    linux = vanilla()
+    with cache.locked(linux.parent / "work.lock", "a kernel"):
+        tree = WorkTree(tools, linux)
+        tree.update()
+        objects = tree.objects(variant)
+        make = _Make(tools, tree.source, objects)
+        make.configure(VARIANTS[variant])
+        make.compile()
+        results = {
+            "bzImage": "arch/x86/boot/bzImage",
+            "vmlinux": "vmlinux",
+            "config": ".config",
+            "release": "include/config/kernel.release",
+        }
+        for name, path in results.items():
+            shutil.copy(objects / path, draft / name)
+
+
+class _Make:
+    """The kernel's own build, on one source tree and one folder of objects."""
+
+    def __init__(self, tools: Root, source: Path, objects: Path) -> None:
+        self.tools = tools
+        self.objects = objects
+        self.log = objects.with_suffix(".log")
+        ccache = cache.folder() / "ccache"
+        ccache.mkdir(exist_ok=True)
+        self.binds = [
+            Bind(source, SOURCE),
+            Bind(objects, OBJECTS),
+            Bind(KERNEL / "config", CONFIG),
+            Bind(ccache, CCACHE),
+        ]
+
+    def configure(self, fragments: Sequence[str]) -> None:
+        """Make .config; a symbol that a fragment sets and Kconfig does not: KlocError."""
+        before = self._config()
+        merge = ["scripts/kconfig/merge_config.sh", "-n", "-O", str(OBJECTS)]
+        merge += [str(CONFIG / name) for name in fragments]
+        output = self.tools.run(merge, binds=self.binds, cwd=SOURCE, env=ENVIRONMENT)
+        refused = re.findall(r"Requested value: +(CONFIG_.*)\nActual value: *(.*)", output)
+        if refused:
+            lines = [f"  {asked}   (it is: {got or 'not there'})" for asked, got in refused]
+            raise KlocError("kernel/config asks for what Kconfig refuses:\n" + "\n".join(lines))
+        self._keep_time(before)
+
+    def compile(self) -> None:
+        """Make bzImage and vmlinux; an error of the compiler: KlocError with what it said."""
+        steps = self.objects / "steps"
+        expected = int(steps.read_text()) if steps.exists() else FIRST_STEPS
+        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "bzImage"]
+        with ui.progress("building the kernel", expected) as progress, self.log.open("w") as log:
+
+            def on_line(line: str) -> None:
+                log.write(line)
+                progress.advance()
+
+            status = self.tools.follow(argv, on_line, binds=self.binds, cwd=SOURCE, env=ENVIRONMENT)
+        if status != 0:
+            raise self._error()
+        steps.write_text(str(max(int(progress.completed), expected)))
+
+    def _config(self) -> tuple[bytes, int] | None:
+        """Return what .config holds and when it was written, or None."""
+        path = self.objects / ".config"
+        return (path.read_bytes(), path.stat().st_mtime_ns) if path.exists() else None
+
+    def _keep_time(self, before: tuple[bytes, int] | None) -> None:
+        """Give .config the time that it had `before` if it still holds the same."""
+        after = self._config()
+        if before and after and before[0] == after[0]:
+            os.utime(self.objects / ".config", ns=(before[1], before[1]))
+
+    def _error(self) -> KlocError:
+        lines = self.log.read_text().splitlines()
+        telling = [
+            line for line in lines if re.search(r"\berror\b|undefined reference", line, re.I)
+        ]
+        quoted = "\n".join(telling[:10] or lines[-10:])
+        return KlocError(f"the kernel does not build:\n{quoted}", hint=f"all of it: {self.log}")

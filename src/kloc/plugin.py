@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the timing model, a QEMU plugin."""
+
+import shutil
+from pathlib import Path
+
+from kloc import cache, root, ui
+from kloc.paths import PROJECT
+from kloc.root import Bind
+
+PLUGIN = Path("machine/plugin")
+HEADERS = Path("kernel/files/include/uapi/linux")
+BUILD = Path("/build")
+"""Where the root sees what is built, so that the result does not depend on the checkout's path."""
+
+
+def build() -> Path:
+    """Return model.so, built in the tool root from machine/plugin if it is not in the cache."""
+    tools = root.tool_root()
+    key = cache.key(
+        tools.key, *(piece for path in sources() for piece in (str(path), PROJECT / path))
+    )
+    return cache.build("plugin", key, _make) / "model.so"
+
+
+def sources() -> list[Path]:
+    """Return what model.so is made from, relative to the checkout."""
+    names = ("*.c", "*.h", "Makefile")
+    found = [path for name in names for path in (PROJECT / PLUGIN).rglob(name)]
+    found += (PROJECT / HEADERS).glob("*.h")
+    return sorted(path.relative_to(PROJECT) for path in found)
+
+
+def make(folder: Path, target: str) -> str:
+    """Run `make target` on a copy of the sources in `folder` and return what it printed."""
+    for path in sources():
+        copy = folder / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / path, copy)
+    argv = ["make", "-C", str(BUILD / PLUGIN), target]
+    return root.tool_root().run(argv, binds=[Bind(folder, BUILD)])
+
+
+def _make(draft: Path) -> None:
+    with ui.progress("building the timing model"):
+        make(draft / "tree", "model.so")
+    (draft / "tree" / PLUGIN / "model.so").rename(draft / "model.so")
+    cache.remove(draft / "tree")
