@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+"""kloc machines: the machine profiles, with their figures."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from kloc import listing, profile
+
+NAME = "machines"
+HELP = "list the machines that can be measured on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own options."""
+    listing.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it; return the exit status."""
+    return listing.show(args, [asdict(profile.load(name)) for name in profile.names()])

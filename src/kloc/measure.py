@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Measures workloads under policies: several machines at once, results in order."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from kloc import machine, policy, result, ui
+from kloc.machine import Job, Machine, Parts, Raw
+from kloc.policy import Policy
+from kloc.profile import HOST_RESERVE, Profile
+from kloc.result import Run
+from kloc.workload import Size, Workload
+
+POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to make: a workload under a policy on a machine, with a seed and a size."""
+
+    workload: Workload
+    policy: Policy
+    profile: Profile
+    seed: int
+    size: Size
+    frames: bool = False
+
+    def job(self) -> Job:
+        """Return what the machine is told to do."""
+        scripts = {
+            "setup": self.workload.setup(self.size, self.seed),
+            "measured": self.workload.measured(self.size, self.seed),
+        }
+        if self.workload.check:
+            scripts["check"] = self.workload.check(self.size, self.seed)
+        return Job(
+            name=self.workload.name,
+            profile=self.profile,
+            scripts=scripts,
+            settings=self.policy.settings(self.workload.name, self.profile),
+            timing=self.policy.timing,
+            seed=self.seed,
+            packages=self.workload.packages,
+            frames=self.frames,
+            instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
+        )
+
+    def title(self) -> str:
+        """Return what a person calls this run."""
+        return f"{self.workload.name} under {self.policy.name}, seed {self.seed}"
+
+
+def tasks(
+    workloads: Sequence[Workload],
+    policies: Sequence[Policy],
+    profile: Profile,
+    seeds: Sequence[int],
+    size: Size,
+) -> list[Task]:
+    """Return the runs of a comparison: those asked for, and those that a computed one needs."""
+    needed = {each.computed for each in policies if each.computed}
+    real = [each for each in policies if not each.computed]
+    real += [policy.load(name) for name in sorted(needed - {each.name for each in real})]
+    return [
+        Task(workload, each, profile, seed, size, frames=each.name in needed)
+        for workload in workloads
+        for seed in seeds
+        for each in real
+    ]
+
+
+def measure(todo: Sequence[Task], policies: Sequence[Policy], parts: Parts) -> list[Run]:
+    """Make the runs and return the results of `policies`, in the order of workload, policy, seed.
+
+    Raises the first failure; no machine is left running and no figure is returned then.
+    """
+    results: dict[Task, Run] = {}
+    derived: list[Run] = []
+
+    def finished(task: Task, raw: Raw) -> None:
+        outcome = task.workload.outcome(raw.frames, task.size)
+        results[task] = run = result.from_raw(task.job(), task.policy, outcome, raw)
+        for each in policies:
+            if each.computed == task.policy.name and raw.pages is not None:
+                derived.append(
+                    result.computed(run, raw.pages, each, raw.model["free_fast_at_start"])
+                )
+
+    _run_all(todo, parts, finished)
+    order = {each.name: place for place, each in enumerate(policies)}
+    workloads = list(dict.fromkeys(task.workload.name for task in todo))
+    runs = [run for run in (*results.values(), *derived) if run["policy"] in order]
+    return sorted(
+        runs, key=lambda run: (workloads.index(run["workload"]), order[run["policy"]], run["seed"])
+    )
+
+
+def at_once(profile: Profile) -> int:
+    """Return how many machines this host runs side by side: one a core, as far as memory goes."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    each = profile.fast.capacity + profile.slow.capacity + HOST_RESERVE
+    return max(1, min(len(os.sched_getaffinity(0)), free // each))
+
+
+def _run_all(todo: Sequence[Task], parts: Parts, finished: Callable[[Task, Raw], None]) -> None:
+    waiting = list(todo)
+    running: dict[Machine, Task] = {}
+    done = 0.0
+    total = sum(task.job().instructions for task in todo)
+    places = min((at_once(task.profile) for task in todo), default=1)
+    with ExitStack() as all_stacks, ui.progress(_describe(waiting, running), total) as bar:
+        stacks: dict[Machine, ExitStack] = {}
+        while waiting or running:
+            while waiting and len(running) < places:
+                task = waiting.pop(0)
+                stacks_of = all_stacks.enter_context(ExitStack())
+                started = stacks_of.enter_context(machine.started(task.job(), parts))
+                running[started], stacks[started] = task, stacks_of
+            for one in list(running):
+                raw = one.step()
+                if raw is not None:
+                    task = running.pop(one)
+                    finished(task, raw)
+                    stacks.pop(one).close()
+                    done += one.job.instructions
+            bar.description = _describe(waiting, running)
+            bar.update(done + sum(min(one.instructions, one.job.instructions) for one in running))
+            time.sleep(POLL_SECONDS)
+
+
+def _describe(waiting: Sequence[Task], running: dict[Machine, Task]) -> str:
+    now = "; ".join(f"{task.title()} ({one.stage})" for one, task in running.items())
+    return f"{now}; {len(waiting)} more" if waiting else now or "starting"

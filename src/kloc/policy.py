@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Policies: a name for what is set in the kernel before a workload loads.
+
+A policy is a TOML file under policies/:
+
+    summary = "..."
+    timing = "fast"          # optional: time all memory as this tier (a bound)
+    computed = "all-slow"    # optional: nothing runs, derived from this policy's run
+    expect = ["demoted"]     # optional: counters; it did nothing if all are 0
+    [set]                    # files of /proc and /sys, and what is written to them
+    [divided]                # the same for periods of the full-size machine: each
+                             # is divided by the machine's scale (DESIGN.md, Scale)
+    [for.WORKLOAD]           # what a search found best for one workload; wins
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kloc.errors import KlocError, unknown
+from kloc.paths import PROJECT
+from kloc.profile import Profile
+
+POLICIES = PROJECT / "policies"
+DEFAULT = "tpp"
+# The rows of a comparison when none are asked for, worst bound to best.
+COMPARED = ("all-slow", "naive", "stock", "autonuma", "tpp", "oracle", "all-fast")
+TIMINGS = ("fast", "slow")
+COUNTERS = ("promoted", "demoted", "hint_faults")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What one policy is and sets; see the module's text for each field."""
+
+    name: str
+    summary: str
+    timing: str | None = None
+    computed: str | None = None
+    expect: tuple[str, ...] = ()
+    set: Mapping[str, str] = field(default_factory=dict)
+    divided: Mapping[str, float] = field(default_factory=dict)
+    tuned: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def settings(self, workload: str, profile: Profile) -> dict[str, str]:
+        """Return the files to write, and what, in order, for a workload on a machine."""
+        periods = {
+            path: str(max(1, round(value / profile.scale))) for path, value in self.divided.items()
+        }
+        return {**self.set, **periods, **self.tuned.get(workload, {})}
+
+
+def names() -> list[str]:
+    """Return the names of the policies that there are, in the order of a comparison."""
+    known = {path.stem for path in POLICIES.glob("*.toml")}
+    return [name for name in COMPARED if name in known] + sorted(known - set(COMPARED))
+
+
+def load(name: str) -> Policy:
+    """Return the policy of that name; KlocError if there is none or its file is wrong."""
+    path = POLICIES / f"{name}.toml"
+    if not path.is_file():
+        raise unknown("policy", name, names())
+    try:
+        text = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise KlocError(f"{path}: {error}") from error
+    return _parse(name, str(path), text)
+
+
+def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
+    allowed = ["summary", "timing", "computed", "expect", "set", "divided", "for"]
+    for key in text:
+        if key not in allowed:
+            raise unknown(f"{path}: key", key, allowed)
+    if not isinstance(text.get("summary"), str):
+        raise KlocError(f"{path}: summary is missing")
+    if text.get("timing") not in (None, *TIMINGS):
+        raise unknown(f"{path}: timing", str(text["timing"]), list(TIMINGS))
+    for counter in text.get("expect", []):
+        if counter not in COUNTERS:
+            raise unknown(f"{path}: counter", str(counter), list(COUNTERS))
+    return Policy(
+        name=name,
+        summary=text["summary"],
+        timing=text.get("timing"),
+        computed=text.get("computed"),
+        expect=tuple(text.get("expect", ())),
+        set=_files(path, text.get("set", {})),
+        divided={key: float(value) for key, value in _files(path, text.get("divided", {})).items()},
+        tuned={workload: _files(path, table) for workload, table in text.get("for", {}).items()},
+    )
+
+
+def _files(path: str, table: Mapping[str, Any]) -> dict[str, str]:
+    for key, value in table.items():
+        if not key.startswith(("/proc/sys/", "/sys/")):
+            raise KlocError(f"{path}: {key} is no file under /proc/sys or /sys")
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise KlocError(f"{path}: {key} is set to {value!r}, and must be a number or a text")
+    return {key: str(value) for key, value in table.items()}

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results: what a run's raw output says, in the form that files and tables have.
+
+The form of a result file, schema 1, is described in docs/results.md; later
+work adds keys and keeps these.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kloc import machine
+from kloc.errors import KlocError
+from kloc.machine import Job, Parts, Raw
+from kloc.policy import Policy
+from kloc.workload import Outcome
+
+SCHEMA = 1
+# /proc/vmstat's names of what is counted over the measured region.
+HINT_FAULTS = "numa_hint_faults"
+VMSTAT_KEPT = (
+    "numa_hint_faults",
+    "numa_pages_migrated",
+    "pgpromote_success",
+    "pgpromote_candidate",
+    "pgdemote_kswapd",
+    "pgdemote_direct",
+    "pgdemote_khugepaged",
+    "pgmigrate_success",
+    "pgmigrate_fail",
+    "pgsteal_kswapd",
+    "pgsteal_direct",
+    "workingset_refault_anon",
+    "workingset_refault_file",
+)
+# Pages whose eviction to storage spoils a bound.
+EVICTED = ("pgsteal_kswapd", "pgsteal_direct")
+
+Run = dict[str, Any]
+
+
+def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
+    """Return the result of one finished run."""
+    model = raw.model
+    seconds = model["time_ns"] / 1e9
+    vmstat = vmstat_change(raw.frames)
+    run: Run = {
+        "workload": job.name,
+        "policy": policy.name,
+        "settings": dict(job.settings),
+        "machine": machine_summary(job),
+        "seed": job.seed,
+        "cores": job.profile.cores,
+        "operations": outcome.operations,
+        "seconds": seconds,
+        "throughput": outcome.operations / seconds,
+        "latency_ns": dict(outcome.latency_ns) if outcome.latency_ns else None,
+        "instructions": dict(model["instructions"]),
+        "stall_ns": model["stall_ns"],
+        "storage_wait_ns": model["storage_wait_ns"],
+        "idle_ns": model["idle_ns"],
+        "background": model["background"],
+        "pages": model["pages"],
+        "migrated_pages": model["migrated"],
+        "traffic_bytes": model["traffic_bytes"],
+        "series": series(model["series"]),
+        "hint_faults": vmstat[HINT_FAULTS],
+        "vmstat": vmstat,
+        "clock_error": clock_error(model),
+        "computed": False,
+        "notes": [],
+    }
+    run["notes"] = notes(policy, run, raw)
+    return run
+
+
+def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run:
+    """Return the oracle's result, derived from an all-slow run and its per-frame counts."""
+    from kloc import oracle
+
+    best = oracle.place(pages, free_fast)
+    seconds = all_slow["seconds"] - best.saved_ns / 1e9
+    keep = ("workload", "machine", "seed", "cores", "operations", "instructions")
+    run: Run = {key: all_slow[key] for key in keep}
+    run.update(
+        policy=policy.name,
+        settings={},
+        seconds=seconds,
+        throughput=run["operations"] / seconds,
+        latency_ns=None,
+        computed=True,
+        oracle=asdict(best),
+        notes=[f"computed from the {all_slow['policy']} run"],
+    )
+    return run
+
+
+def document(parts: Parts, profile: Mapping[str, Any], runs: Iterable[Run]) -> dict[str, Any]:
+    """Return a whole result file's content."""
+    return {
+        "schema": SCHEMA,
+        "kernel": {"release": parts.kernel.release, "series": parts.kernel.series},
+        "versions": {
+            **parts.root.versions(),
+            "guest": parts.image.versions,
+            "plugin": parts.plugin.parent.name,
+        },
+        "machine": dict(profile),
+        "runs": list(runs),
+    }
+
+
+def write(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a result file, whole or not at all."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_text(json.dumps(content, indent=1) + "\n")
+        draft.rename(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise KlocError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return a result file's content; KlocError if it is none."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text())
+        schema = content["schema"]
+        content["runs"][0]["workload"]
+    except OSError as error:
+        raise KlocError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise KlocError(f"{path} is no result of kloc", "make one with --json FILE") from error
+    if schema != SCHEMA:
+        raise KlocError(f"{path} has schema {schema}, and this kloc reads {SCHEMA}")
+    return content
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Return what differs between what two results depend on, one line each."""
+    lines = []
+    for part in ("kernel", "versions", "machine"):
+        flat_one, flat_other = _flat(one[part], part), _flat(other[part], part)
+        for key in sorted(flat_one.keys() | flat_other.keys()):
+            if flat_one.get(key) != flat_other.get(key):
+                lines.append(f"{key}: {flat_one.get(key)} against {flat_other.get(key)}")
+    return lines
+
+
+def machine_summary(job: Job) -> dict[str, Any]:
+    """Return the machine's name and sizes, as each run has them."""
+    return {
+        "name": job.profile.name,
+        "fast_bytes": job.profile.fast.capacity,
+        "slow_bytes": job.profile.slow.capacity,
+        "background": job.profile.background,
+    }
+
+
+def vmstat_change(frames: Mapping[str, str]) -> dict[str, int]:
+    """Return how the kernel's counters changed over the measured region."""
+    begin, end = (_vmstat(frames[name]) for name in ("vmstat_begin", "vmstat_end"))
+    return {name: end.get(name, 0) - begin.get(name, 0) for name in VMSTAT_KEPT}
+
+
+def clock_error(model: Mapping[str, Any]) -> float:
+    """Return by what fraction the guest's clock and the model's time differ over the region."""
+    error: float = abs(model["monotonic_ns"] - model["time_ns"]) / max(1, model["time_ns"])
+    return error
+
+
+def series(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the time series with the pages of each tier under a key of its own."""
+    result = {key: value for key, value in raw.items() if key != "pages"}
+    for tier, kinds in raw.get("pages", {}).items():
+        result[f"pages_{tier}"] = kinds
+    return result
+
+
+def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
+    """Return what a reader of this run's figures should know."""
+    said = []
+    counted = {
+        "promoted": sum(run["migrated_pages"]["promoted"].values()),
+        "demoted": sum(run["migrated_pages"]["demoted"].values()),
+        "hint_faults": run["hint_faults"],
+    }
+    idle = [counter for counter in policy.expect if not counted[counter]]
+    if policy.expect and len(idle) == len(policy.expect):
+        said.append(f"{policy.name} did nothing here: no {_words(idle)}")
+    elif idle:
+        said.append(f"no {_words(idle)}")
+    evicted = sum(run["vmstat"][name] for name in EVICTED)
+    if evicted:
+        said.append(f"{evicted} pages were evicted to storage")
+    warnings = machine.WARNING.findall(raw.console)
+    if warnings:
+        said.append(f"the guest's kernel printed {len(warnings)} warnings")
+    if run["clock_error"] >= 0.01:
+        said.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
+    return said
+
+
+def _words(counters: Iterable[str]) -> str:
+    words = {
+        "promoted": "page was promoted",
+        "demoted": "page was demoted",
+        "hint_faults": "hint fault",
+    }
+    return " and no ".join(words[counter] for counter in counters)
+
+
+def _vmstat(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text, re.M)}
+
+
+def _flat(value: Any, prefix: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return {prefix: value}
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        flat.update(_flat(inner, f"{prefix}.{key}"))
+    return flat

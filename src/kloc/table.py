@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables of results: throughput of each policy against the bounds all-slow and all-fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from kloc.result import Run
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LOWER, UPPER = "all-slow", "all-fast"
+
+
+def comparison(runs: Sequence[Run]) -> Table:
+    """Return the table of a comparison: a row a policy, three columns a workload.
+
+    "x all-slow" is throughput relative to the lower bound, "of all-fast" its
+    share of the upper one: the median over seeds, with the range where there
+    are several. A bound that was not measured leaves its column empty.
+    """
+    from rich.table import Table
+
+    workloads = list(dict.fromkeys(run["workload"] for run in runs))
+    policies = list(dict.fromkeys(run["policy"] for run in runs))
+    table = Table(title=_title(runs), title_justify="left")
+    table.add_column("policy")
+    for workload in workloads:
+        table.add_column(f"{workload}\nops/s", justify="right")
+        table.add_column("\nx all-slow", justify="right")
+        table.add_column("\nof all-fast", justify="right")
+    for policy in policies:
+        cells = [policy + (" *" if _is_computed(runs, policy) else "")]
+        for workload in workloads:
+            cells += _cells(runs, workload, policy)
+        table.add_row(*cells)
+    return table
+
+
+def remarks(runs: Sequence[Run]) -> list[str]:
+    """Return what must be said beside the table: what is computed, and each run's notes once."""
+    said = []
+    if any(run["computed"] for run in runs):
+        said.append("* computed from the all-slow run: the best static placement of its pages")
+    notes: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run["notes"]:
+            if not run["computed"]:
+                notes.setdefault(note, []).append(f"{run['workload']}/{run['policy']}")
+    said += [f"{', '.join(dict.fromkeys(who))}: {note}" for note, who in notes.items()]
+    return said
+
+
+def summary(run: Run) -> Table:
+    """Return one run's result as a table of its main figures."""
+    from rich.table import Table
+
+    table = Table(title=_title([run]), title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    stall = {tier: _total(kinds) for tier, kinds in run["stall_ns"].items()}
+    instructions = run["instructions"]
+    rows: dict[str, str] = {
+        "workload": run["workload"],
+        "policy": run["policy"],
+        "operations": f"{run['operations']:,}",
+        "seconds": f"{run['seconds']:.4f}",
+        "operations a second": f"{run['throughput']:,.0f}",
+        "instructions, user": f"{instructions['user']:,}",
+        "instructions, kernel": f"{instructions['kernel']:,}",
+        **{f"stalls in {tier} memory, s": f"{total / 1e9:.4f}" for tier, total in stall.items()},
+        "idle, s": f"{run['idle_ns'] / 1e9:.4f}",
+        "of that, waiting for storage": f"{run['storage_wait_ns'] / 1e9:.4f}",
+        "promoted, demoted pages": f"{_total(run['migrated_pages']['promoted']):,.0f}, "
+        f"{_total(run['migrated_pages']['demoted']):,.0f}",
+        "hint faults": f"{run['hint_faults']:,}",
+    }
+    if run["latency_ns"]:
+        rows["latency p50, p95, p99, us"] = ", ".join(
+            f"{value / 1000:.1f}" for value in run["latency_ns"].values()
+        )
+    for name, thread in run["background"].items():
+        rows[f"in the background, {name}"] = f"{thread['instructions']:,} instructions"
+    for label, value in rows.items():
+        table.add_row(label, value)
+    return table
+
+
+def _title(runs: Sequence[Run]) -> str:
+    machine = runs[0]["machine"]
+    seeds = len({run["seed"] for run in runs})
+    return (
+        f"machine {machine['name']}: {machine['fast_bytes'] >> 20} MiB fast, "
+        f"{machine['slow_bytes'] >> 20} MiB slow, "
+        f"{runs[0]['cores']} core, {seeds} seed{'s' if seeds > 1 else ''}"
+    )
+
+
+def _cells(runs: Sequence[Run], workload: str, policy: str) -> list[str]:
+    of = {
+        name: {
+            run["seed"]: run["throughput"]
+            for run in runs
+            if (run["workload"], run["policy"]) == (workload, name)
+        }
+        for name in (policy, LOWER, UPPER)
+    }
+    if not of[policy]:
+        return ["", "", ""]
+    return [
+        f"{median(of[policy].values()):,.0f}",
+        _spread(_ratios(of[policy], of[LOWER]), "{:.2f}"),
+        _spread([100 * ratio for ratio in _ratios(of[policy], of[UPPER])], "{:.0f} %"),
+    ]
+
+
+def _ratios(these: Mapping[int, float], those: Mapping[int, float]) -> list[float]:
+    return [value / those[seed] for seed, value in these.items() if seed in those]
+
+
+def _spread(values: Sequence[float], form: str) -> str:
+    if not values:
+        return ""
+    middle = form.format(median(values))
+    if len(values) == 1:
+        return middle
+    return f"{middle} ({form.format(min(values))} to {form.format(max(values))})"
+
+
+def _is_computed(runs: Sequence[Run], policy: str) -> bool:
+    return any(run["computed"] for run in runs if run["policy"] == policy)
+
+
+def _total(tree: Any) -> float:
+    return (
+        sum(_total(value) for value in tree.values()) if isinstance(tree, Mapping) else float(tree)
+    )

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workloads: real programs, how they are loaded, measured and checked.
+
+A workload is a Python file under workloads/ with a function `workloads()` that
+returns its Workload and that of its variants. What runs in the machine is
+shell, made by a function of the Size asked for; what comes back is read by
+`outcome`, which raises WorkloadFailed unless the work was done.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from kloc.errors import KlocError, unknown
+from kloc.paths import PROJECT
+
+WORKLOADS = PROJECT / "workloads"
+PERCENTILES = (50, 95, 99)
+
+
+class WorkloadFailed(KlocError):
+    """A workload ran and did not do its work."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of a workload is run: factors of its load and measured operations."""
+
+    load: float = 1.0
+    measured: float = 1.0
+
+    def loaded(self, count: int) -> int:
+        """Return `count` things to load at this size."""
+        return max(1, round(count * self.load))
+
+    def operations(self, count: int) -> int:
+        """Return `count` operations to measure at this size."""
+        return max(1, round(count * self.measured))
+
+
+FULL = Size()
+QUICK = Size(load=0.25, measured=0.25)
+LONG = Size(load=1.0, measured=10.0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a workload did: operations, and their latency in ns by percentile (None: not told)."""
+
+    operations: int
+    latency_ns: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program to measure.
+
+    `setup` and `check` run outside the measured region, `measured` within it;
+    each makes a script for `sh -e` from a Size and a seed. `outcome` reads
+    what they printed, by script name. `instructions` is about what a run of
+    full size executes in all, for the time left.
+    """
+
+    name: str
+    summary: str
+    packages: tuple[str, ...]
+    setup: Callable[[Size, int], str]
+    measured: Callable[[Size, int], str]
+    check: Callable[[Size, int], str] | None
+    outcome: Callable[[Mapping[str, str], Size], Outcome]
+    instructions: float = 20e9
+
+
+def percentiles(histogram: Mapping[tuple[float, float], int]) -> dict[str, float]:
+    """Return p50, p95 and p99 of a histogram {(from, to): count}, interpolated in its buckets."""
+    import numpy as np
+
+    buckets = sorted(histogram.items())
+    counts = np.cumsum([count for _, count in buckets])
+    if not len(counts) or counts[-1] == 0:
+        raise WorkloadFailed("the workload reported no latencies")
+    # Buckets with nothing between them leave gaps, over which nothing is interpolated.
+    edges = np.array([edge for bucket, _ in buckets for edge in bucket], dtype=float)
+    shares = np.array(
+        [share for i, _ in enumerate(buckets) for share in (counts[i - 1] if i else 0, counts[i])]
+    )
+    return {f"p{p}": float(np.interp(p / 100 * counts[-1], shares, edges)) for p in PERCENTILES}
+
+
+@cache
+def _registry() -> dict[str, Workload]:
+    registry: dict[str, Workload] = {}
+    for path in sorted(WORKLOADS.glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"kloc_workload_{path.stem}", path)
+        if spec is None or spec.loader is None:
+            raise KlocError(f"{path} cannot be read as a Python module")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for workload in module.workloads():
+            if workload.name in registry:
+                raise KlocError(f"{path}: there is a workload {workload.name} already")
+            registry[workload.name] = workload
+    return registry
+
+
+def names() -> list[str]:
+    """Return the names of the workloads that there are."""
+    return sorted(_registry())
+
+
+def load(name: str) -> Workload:
+    """Return the workload of that name; KlocError names the nearest if there is none."""
+    if name not in _registry():
+        raise unknown("workload", name, names())
+    return _registry()[name]
