@@ -23,6 +23,9 @@ PACKAGES = ("mmdebstrap", "uidmap", "debian-archive-keyring")
 """All that kloc needs installed on the host, beside Python."""
 
 
+TEMPORARY = Path("/var/tmp")
+"""Where roots are made: on a disk, unlike /tmp, and open to other user ids, unlike a home."""
+
 EPOCH = 1704067200
 """The time stamped on all that is made, so that it is the same on every host: 2024-01-01 UTC."""
 
@@ -163,16 +166,14 @@ def bootstrap(what: str, packages: Sequence[str], tar: Path, seconds: float) -> 
     require()
     mode = "root" if os.geteuid() == 0 else "unshare"
     if mode == "unshare":
-        _check_subordinate_ids()
+        check_subordinate_ids()
     left_out = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
     argv = [
         *("mmdebstrap", f"--mode={mode}", "--variant=essential", "--format=tar", *left_out),
         *(f"--include={','.join(packages)}", SUITE, "-", *apt_lines()),
     ]
     ui.command_line(argv)
-    # The unpacked root must be on a disk and within reach of other user ids: /tmp may be memory,
-    # the cache may lie in a closed home.
-    environment = {**os.environ, "TMPDIR": "/var/tmp", "SOURCE_DATE_EPOCH": str(EPOCH)}
+    environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}
     with ui.timed(f"making {what}", seconds), tar.open("wb") as out:
         done = subprocess.run(
             argv,
@@ -198,11 +199,11 @@ def _bootstrap_error(what: str, output: str) -> KlocError:
     mirrors = " and ".join(sorted({line.split()[1] for line in apt_lines()}))
     return KlocError(
         f"mmdebstrap could not make {what}:\n{last}",
-        hint=f"it fetches from {mirrors}; is the network up, and is there space in /var/tmp?",
+        hint=f"it fetches from {mirrors}; is the network up, and is there space in {TEMPORARY}?",
     )
 
 
-def _check_subordinate_ids() -> None:
+def check_subordinate_ids() -> None:
     """Raise KlocError if this user has no user ids to make a Debian root with."""
     user = pwd.getpwuid(os.geteuid())
     for table in (Path("/etc/subuid"), Path("/etc/subgid")):

@@ -9,25 +9,37 @@ import sys
 import tomllib
 from pathlib import Path
 
+PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
 LAST_LINES = 15
 
 
-def requirements(pyproject: Path, extra: str | None = None) -> list[str]:
-    """Return what the project needs, or what its `extra` adds to that."""
-    project = tomllib.loads(pyproject.read_text())["project"]
+def has(extra: str) -> bool:
+    """Return whether `extra` is installed."""
+    return _mark(extra).exists()
+
+
+def install(extra: str = "") -> str:
+    """Install what the project needs, or what its `extra` adds; return pip's complaint, or ""."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    argv = [*pip, *_requirements(extra)]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        return "\n".join(done.stdout.splitlines()[-LAST_LINES:])
+    _mark(extra).touch()
+    return ""
+
+
+def _requirements(extra: str) -> list[str]:
+    project = tomllib.loads(PYPROJECT.read_text())["project"]
     found: list[str] = project["optional-dependencies"][extra] if extra else project["dependencies"]
     return found
 
 
-def install(pyproject: Path, extra: str | None = None) -> str | None:
-    """Install these requirements; return the end of pip's output if it fails, else None."""
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    argv = [*pip, *requirements(pyproject, extra)]
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode == 0:
-        return None
-    return "\n".join(done.stdout.splitlines()[-LAST_LINES:])
+def _mark(extra: str) -> Path:
+    """Return the file that says that `extra`, or without one the environment itself, is whole."""
+    return Path(sys.prefix) / f"ready-{extra}".rstrip("-")
 
 
 if __name__ == "__main__":
-    sys.exit(install(Path(sys.argv[1])))
+    sys.exit(install() or None)

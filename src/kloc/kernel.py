@@ -39,6 +39,7 @@ CCACHE = Path("/build/ccache")
 """Where the root sees what it compiles."""
 
 ENVIRONMENT = {
+    "PATH": "/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin",
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01 00:00:00 UTC",
     "KBUILD_BUILD_USER": "kloc",
     "KBUILD_BUILD_HOST": "kloc",
