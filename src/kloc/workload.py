@@ -79,15 +79,18 @@ def percentiles(histogram: Mapping[tuple[float, float], int]) -> dict[str, float
     import numpy as np
 
     buckets = sorted(histogram.items())
-    counts = np.cumsum([count for _, count in buckets])
-    if not len(counts) or counts[-1] == 0:
+    reached = np.cumsum([count for _, count in buckets])
+    if not len(reached) or reached[-1] == 0:
         raise WorkloadFailed("the workload reported no latencies")
-    # Buckets with nothing between them leave gaps, over which nothing is interpolated.
-    edges = np.array([edge for bucket, _ in buckets for edge in bucket], dtype=float)
-    shares = np.array(
-        [share for i, _ in enumerate(buckets) for share in (counts[i - 1] if i else 0, counts[i])]
-    )
-    return {f"p{p}": float(np.interp(p / 100 * counts[-1], shares, edges)) for p in PERCENTILES}
+    result = {}
+    for percentile in PERCENTILES:
+        wanted = percentile / 100 * reached[-1]
+        # The first bucket that reaches it: nothing is interpolated over the gaps between buckets.
+        at = int(np.searchsorted(reached, wanted))
+        (low, high), count = buckets[at]
+        before = reached[at] - count
+        result[f"p{percentile}"] = float(low + (high - low) * (wanted - before) / count)
+    return result
 
 
 @cache

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workloads: their scripts are shell, their output is read, and work not done is seen."""
+
+import subprocess
+from collections.abc import Mapping
+
+import pytest
+
+from kloc import workload
+from kloc.errors import KlocError
+from kloc.workload import FULL, LONG, QUICK, Outcome, Size, WorkloadFailed
+
+DB_BENCH = """
+overwrite    :      78.458 micros/op 117214 ops/sec 0.102 seconds 18000 operations;  113.6 MB/s
+Microseconds per write:
+Count: 100 Average: 85.2655  StdDev: 777.14
+------------------------------------------------------
+(       2,       3 ]       50   0.275%   0.275% ####
+(       4,       6 ]       50  37.042%  59.783% #######
+
+... finished 100 ops         \rreadrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds \
+27000 operations;  428.7 MB/s (2250 of 2250 found)
+readrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds 27000 operations;  428.7 MB/s \
+(2250 of 2250 found)
+readseq      :       1.241 micros/op 3217158 ops/sec 0.007 seconds 9000 operations; 3117.2 MB/s
+fillseq      :       4.539 micros/op 220309 ops/sec 0.454 seconds 18000 operations;  213.5 MB/s
+"""
+REDIS = """
+  3008 requests completed in 0.01 seconds
+Latency by percentile distribution:
+0.000% <= 0.040 milliseconds (cumulative count 1504)
+100.000% <= 0.080 milliseconds (cumulative count 3008)
+
+Cumulative distribution of latencies:
+100.000% <= 4.103 milliseconds (cumulative count 3000)
+"""
+
+
+def rocksdb(measured: str = DB_BENCH, keys: int = 600_000) -> Outcome:
+    printed = {"measured": measured, "check": f"keys db {keys}\nkeys log 4500\n"}
+    return workload.load("rocksdb").outcome(printed, FULL)
+
+
+def redis(keys: int = 100_000, errors: int = 0) -> Outcome:
+    per_server = f"keys {keys}\nerrors {errors}\nvalue 1024\n"
+    checkpoint = f"RDB looks OK!\n[info] {keys} keys read\n"
+    return workload.load("redis").outcome({"check": REDIS + 4 * per_server + checkpoint}, FULL)
+
+
+def test_rocksdb_counts_the_operations_of_all_benchmarks() -> None:
+    outcome = rocksdb()
+    assert outcome.operations == 18_000 + 27_000 + 9_000 + 18_000
+    assert outcome.latency_ns == {"p50": 3000.0, "p95": 5800.0, "p99": 5960.0}
+
+
+@pytest.mark.parametrize(
+    ("measured", "keys", "reason"),
+    [
+        (DB_BENCH.replace("readseq ", "readsuq "), 600_000, "did not finish readseq"),
+        (DB_BENCH.replace("(2250 of", "(2249 of"), 600_000, "2249 of 2250 keys were found"),
+        (DB_BENCH, 599_999, "holds 599999 keys"),
+    ],
+)
+def test_rocksdb_that_did_not_do_its_work_fails(measured: str, keys: int, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        rocksdb(measured, keys)
+
+
+def test_redis_counts_what_the_clients_completed() -> None:
+    outcome = redis()
+    assert outcome.operations == 3008
+    assert outcome.latency_ns is not None
+    assert outcome.latency_ns["p50"] == 40_000
+
+
+def test_redis_that_lost_keys_or_reported_errors_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="keys 100000"):
+        redis(keys=99_999)
+    with pytest.raises(WorkloadFailed, match="errors 0"):
+        redis(errors=2)
+
+
+@pytest.mark.parametrize("name", workload.names())
+@pytest.mark.parametrize("size", [FULL, QUICK, LONG])
+def test_every_script_is_shell(name: str, size: Size) -> None:
+    what = workload.load(name)
+    scripts = [what.setup(size, 1), what.measured(size, 1)]
+    scripts += [what.check(size, 1)] if what.check else []
+    for script in scripts:
+        subprocess.run(["sh", "-n"], input=script, text=True, check=True)
+
+
+@pytest.mark.parametrize("name", workload.names())
+def test_the_seed_changes_what_is_measured_and_not_what_is_loaded(name: str) -> None:
+    what = workload.load(name)
+    assert what.measured(FULL, 1) != what.measured(FULL, 2)
+    assert what.setup(FULL, 1) == what.setup(FULL, 2)
+
+
+def test_quick_is_a_quarter_and_long_ten_times_the_region() -> None:
+    assert (QUICK.loaded(400), QUICK.operations(400)) == (100, 100)
+    assert (LONG.loaded(400), LONG.operations(400)) == (400, 4000)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "expected"),
+    [
+        ({(0, 100): 100}, {"p50": 50.0, "p95": 95.0, "p99": 99.0}),
+        ({(0, 10): 50, (1000, 2000): 50}, {"p50": 10.0, "p95": 1900.0, "p99": 1980.0}),
+    ],
+)
+def test_percentiles_are_interpolated_within_buckets(
+    histogram: Mapping[tuple[float, float], int], expected: Mapping[str, float]
+) -> None:
+    assert workload.percentiles(histogram) == pytest.approx(expected)
+
+
+def test_no_latencies_at_all_is_a_failure() -> None:
+    with pytest.raises(WorkloadFailed):
+        workload.percentiles({})
+
+
+def test_an_unknown_workload_is_answered_with_the_nearest() -> None:
+    with pytest.raises(KlocError, match="did you mean 'rocksdb'"):
+        workload.load("rockdb")
