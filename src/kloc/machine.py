@@ -80,10 +80,6 @@ class Parts:
     plugin: Path
     image: guest.GuestImage
 
-    def versions(self) -> dict[str, str]:
-        """Return the version of everything that a figure depends on."""
-        return {**self.root.versions(), **self.image.versions, "plugin": self.plugin.parent.name}
-
 
 @dataclass(frozen=True)
 class Raw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -74,8 +74,21 @@ def tasks(
     ]
 
 
-def measure(todo: Sequence[Task], policies: Sequence[Policy], parts: Parts) -> list[Run]:
+def prepare(workloads: Sequence[Workload]) -> dict[str, Parts]:
+    """Return the parts of each workload's machine, by its name.
+
+    Each has a guest of its own, so that what a workload does never depends on
+    which others are measured beside it.
+    """
+    return {each.name: machine.prepare(each.packages) for each in workloads}
+
+
+def measure(
+    todo: Sequence[Task], policies: Sequence[Policy], parts: Mapping[str, Parts]
+) -> list[Run]:
     """Make the runs and return the results of `policies`, in the order of workload, policy, seed.
+
+    `parts` are those of each workload's machine, by its name (see `prepare`).
 
     Raises the first failure; no machine is left running and no figure is returned then.
     """
@@ -107,7 +120,9 @@ def at_once(profile: Profile) -> int:
     return max(1, min(len(os.sched_getaffinity(0)), free // each))
 
 
-def _run_all(todo: Sequence[Task], parts: Parts, finished: Callable[[Task, Raw], None]) -> None:
+def _run_all(
+    todo: Sequence[Task], parts: Mapping[str, Parts], finished: Callable[[Task, Raw], None]
+) -> None:
     waiting = list(todo)
     running: dict[Machine, Task] = {}
     done = 0.0
@@ -119,7 +134,9 @@ def _run_all(todo: Sequence[Task], parts: Parts, finished: Callable[[Task, Raw],
             while waiting and len(running) < places:
                 task = waiting.pop(0)
                 stacks_of = all_stacks.enter_context(ExitStack())
-                started = stacks_of.enter_context(machine.started(task.job(), parts))
+                started = stacks_of.enter_context(
+                    machine.started(task.job(), parts[task.workload.name])
+                )
                 running[started], stacks[started] = task, stacks_of
             for one in list(running):
                 raw = one.step()

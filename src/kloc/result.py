@@ -100,15 +100,21 @@ def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run
     return run
 
 
-def document(parts: Parts, profile: Mapping[str, Any], runs: Iterable[Run]) -> dict[str, Any]:
-    """Return a whole result file's content."""
+def document(
+    parts: Iterable[Parts], profile: Mapping[str, Any], runs: Iterable[Run]
+) -> dict[str, Any]:
+    """Return a whole result file's content; `parts` are those of all machines that ran."""
+    all_parts = list(parts)
+    one = all_parts[0]
     return {
         "schema": SCHEMA,
-        "kernel": {"release": parts.kernel.release, "series": parts.kernel.series},
+        "kernel": {"release": one.kernel.release, "series": one.kernel.series},
         "versions": {
-            **parts.root.versions(),
-            "guest": parts.image.versions,
-            "plugin": parts.plugin.parent.name,
+            **one.root.versions(),
+            "plugin": one.plugin.parent.name,
+            "guest": {
+                name: version for each in all_parts for name, version in each.image.versions.items()
+            },
         },
         "machine": dict(profile),
         "runs": list(runs),

@@ -7,9 +7,9 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import machine, policy, profile, result, table, ui, workload
+from kloc import policy, profile, result, table, ui, workload
 from kloc.errors import KlocError
-from kloc.measure import Task, at_once, measure, tasks
+from kloc.measure import Task, at_once, measure, prepare, tasks
 
 NAME = "compare"
 HELP = "measure workloads under several policies, and show them side by side"
@@ -53,10 +53,10 @@ def run(args: argparse.Namespace) -> int:
     todo = tasks(workloads, policies, host, range(1, args.seeds + 1), chosen_size(args))
     if args.dry_run:
         return _show(todo)
-    parts = machine.prepare(package for each in workloads for package in each.packages)
+    parts = prepare(workloads)
     runs = measure(todo, policies, parts)
     if args.json:
-        result.write(args.json, result.document(parts, asdict(host), runs))
+        result.write(args.json, result.document(parts.values(), asdict(host), runs))
     _print(runs)
     return 0
 

@@ -13,7 +13,7 @@ from kloc import machine, policy, profile, result, table, ui, workload
 from kloc.commands.compare import chosen_size
 from kloc.errors import KlocError
 from kloc.machine import Job
-from kloc.measure import measure, tasks
+from kloc.measure import measure, prepare, tasks
 from kloc.workload import Outcome
 
 NAME = "run"
@@ -77,9 +77,9 @@ def _run_workload(args: argparse.Namespace, chosen: policy.Policy, host: profile
     if args.dry_run:
         print("\n".join(f"{task.title()}, machine {host.name}" for task in todo))
         return 0
-    parts = machine.prepare(what.packages)
+    parts = prepare([what])
     (measured,) = measure(todo, [chosen], parts)
-    return _show(args, parts, host, measured)
+    return _show(args, parts[what.name], host, measured)
 
 
 def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.Profile) -> int:
@@ -138,7 +138,7 @@ def _show(
     args: argparse.Namespace, parts: machine.Parts, host: profile.Profile, measured: result.Run
 ) -> int:
     if args.json:
-        result.write(args.json, result.document(parts, asdict(host), [measured]))
+        result.write(args.json, result.document([parts], asdict(host), [measured]))
     if measured["computed"]:
         ui.console_out().print(table.comparison([measured]))
     else:
