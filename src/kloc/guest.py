@@ -13,6 +13,7 @@ from typing import IO
 from kloc import cache, debian, root, ui
 from kloc.errors import KlocError
 from kloc.paths import PROJECT
+from kloc.root import Root
 
 FILES = PROJECT / "machine" / "guest"
 """What the project puts into the guest, as /kloc."""
@@ -67,7 +68,7 @@ def job_image(files: Mapping[str, Path], image: Path) -> None:
             if not source.exists():
                 raise KlocError(f"there is no {source} to copy into the machine")
             out.add(source, target.lstrip("/"), filter=_plain)
-    _make_ext4(tar, image)
+    _make_ext4(root.tool_root(), tar, image)
     tar.unlink()
 
 
@@ -95,13 +96,14 @@ def _package_versions(status: str) -> dict[str, str]:
 
 
 def _guest(tree: Path, image: Path) -> None:
+    tools = root.tool_root()
     tar = image.with_suffix(".tar")
-    with ui.progress("putting the guest's image together"):
+    with ui.timed("putting the guest's image together", seconds=5):
         with tarfile.open(tree / "root.tar") as debian_tar, tarfile.open(tar, "w") as out:
             for member, content in _members(debian_tar):
                 out.addfile(member, content)
             out.add(FILES, "./kloc", filter=_ours)
-        _make_ext4(tar, image)
+        _make_ext4(tools, tar, image)
     tar.unlink()
 
 
@@ -128,12 +130,12 @@ def _ours(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return _plain(member)
 
 
-def _make_ext4(tar: Path, image: Path) -> None:
+def _make_ext4(tools: Root, tar: Path, image: Path) -> None:
     """Make `image` an ext4 file system, without a journal, of what is in `tar`."""
     size = _image_bytes(tar)
     with image.open("wb") as file:
         file.truncate(size)
-    root.tool_root().run(
+    tools.run(
         [
             *(
                 "mke2fs",
@@ -162,4 +164,4 @@ def _image_bytes(tar: Path) -> int:
     with tarfile.open(tar) as tree:
         for member in tree:
             content += BLOCK_BYTES + -(-member.size // BLOCK_BYTES) * BLOCK_BYTES
-    return 1 << max(24, int(content * 1.1)).bit_length()
+    return 1 << max(24, int(content * 1.1).bit_length())
