@@ -7,7 +7,7 @@ import tarfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from kloc import cache, debian, root, ui
@@ -18,7 +18,7 @@ from kloc.root import Root
 FILES = PROJECT / "machine" / "guest"
 """What the project puts into the guest, as /kloc."""
 
-BASE_PACKAGES = ("iproute2", "mawk", "numactl", "procps")
+BASE_PACKAGES = ("iproute2", "mawk", "mount", "numactl", "procps")
 """What every guest has beside Debian's essential packages."""
 
 UUID = str(uuid.UUID(int=0x6B6C6F63))
@@ -63,13 +63,28 @@ def job_image(files: Mapping[str, Path], image: Path) -> None:
     Modes are kept; owners become root and times a fixed one. A file that is not there: KlocError.
     """
     tar = image.with_suffix(".tar")
+    made: set[str] = set()
     with tarfile.open(tar, "w") as out:
         for target, source in sorted(files.items()):
             if not source.exists():
                 raise KlocError(f"there is no {source} to copy into the machine")
+            for parent in _new_parents(target, made):
+                out.addfile(parent)
             out.add(source, target.lstrip("/"), filter=_plain)
     _make_ext4(root.tool_root(), tar, image)
     tar.unlink()
+
+
+def _new_parents(target: str, made: set[str]) -> Iterator[tarfile.TarInfo]:
+    """Yield the folders above `target` that are not `made` yet: mke2fs makes none by itself."""
+    for parent in reversed(PurePosixPath(target).parents):
+        name = str(parent).lstrip("/")
+        if name and name not in made:
+            made.add(name)
+            member = tarfile.TarInfo(name)
+            member.type = tarfile.DIRTYPE
+            member.mode = 0o1777 if name == "tmp" else 0o755
+            yield _plain(member)
 
 
 def _checked(package: str) -> str:
