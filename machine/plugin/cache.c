@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache.h"
+
+static size_t line_count(const struct cache *cache)
+{
+	return (cache->set_mask + 1) * cache->ways;
+}
+
+bool cache_init(struct cache *cache, uint64_t bytes, unsigned int ways)
+{
+	cache->ways = ways;
+	cache->set_mask = bytes / LINE_BYTES / ways - 1;
+	cache->lines = malloc(line_count(cache) * sizeof(*cache->lines));
+	if (!cache->lines)
+		return false;
+	cache_clear(cache);
+	return true;
+}
+
+void cache_free(struct cache *cache)
+{
+	free(cache->lines);
+	cache->lines = NULL;
+}
+
+void cache_clear(struct cache *cache)
+{
+	for (size_t i = 0; i < line_count(cache); i++)
+		cache->lines[i] = (struct cache_line){ .key = CACHE_NO_KEY };
+}
+
+/* Move the line at way to the front; those before it grow older by one. */
+static void move_to_front(struct cache_line *set, unsigned int way)
+{
+	struct cache_line line = set[way];
+
+	for (; way; way--)
+		set[way] = set[way - 1];
+	set[0] = line;
+}
+
+bool cache_use(const struct cache *cache, struct cache_line *set, uint64_t key, bool store)
+{
+	for (unsigned int way = 0; way < cache->ways; way++) {
+		if (set[way].key != key)
+			continue;
+		move_to_front(set, way);
+		set[0].line |= store;
+		return true;
+	}
+	return false;
+}
+
+struct cache_line cache_fill(const struct cache *cache, struct cache_line *set,
+			     uint64_t key, uint64_t line, bool store)
+{
+	struct cache_line victim = set[cache->ways - 1];
+
+	memmove(set + 1, set, (cache->ways - 1) * sizeof(*set));
+	set[0] = (struct cache_line){ .key = key, .line = line << 1 | store };
+	return victim;
+}
+
+bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key)
+{
+	for (unsigned int way = 0; way < cache->ways; way++) {
+		if (set[way].key != key)
+			continue;
+		set[way].line |= CACHE_DIRTY;
+		return true;
+	}
+	return false;
+}
+
+void cache_drop(const struct cache *cache, struct cache_line *set, uint64_t line)
+{
+	for (unsigned int way = 0; way < cache->ways; way++)
+		if (set[way].key != CACHE_NO_KEY && set[way].line >> 1 == line)
+			set[way] = (struct cache_line){ .key = CACHE_NO_KEY };
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+#include "report.h"
+
+#define PROGRESS_INSTRUCTIONS	10000000	/* between publications, at most */
+
+static void warn(const char *what)
+{
+	fprintf(stderr, "kloc model: %s\n", what);
+}
+
+/* Bring the clocks up to now. */
+static void settle(struct machine *machine)
+{
+	clock_run(&machine->clock, machine->counts->user + machine->counts->kernel);
+}
+
+/* Let the guest, and whoever watches, see the clocks. */
+static void publish(struct machine *machine)
+{
+	struct kloc_machine_page *page = machine->page;
+	const struct clock *clock = &machine->clock;
+
+	page->offset = clock_offset_ns(clock);
+	page->rate = clock->rate;
+	page->background = clock->background.now_ps / PS_PER_NS;
+	page->time = clock_now_ps(clock) / PS_PER_NS;
+	page->instructions = clock->counted;
+	machine->published = clock->counted;
+}
+
+/* Now, with the guest's CLOCK_MONOTONIC as it said it, or said it last. */
+static struct moment this_moment(const struct machine *machine)
+{
+	const struct kloc_machine_page *page = machine->page;
+	struct moment moment = {
+		.user = machine->counts->user,
+		.kernel = machine->counts->kernel,
+		.clock = machine->clock,
+		.monotonic_ns = machine->monotonic_ns,
+	};
+
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		memcpy(moment.bytes[tier], machine->tiers[tier].bytes,
+		       sizeof(moment.bytes[tier]));
+	memcpy(moment.promoted, page->promoted, sizeof(moment.promoted));
+	memcpy(moment.demoted, page->demoted, sizeof(moment.demoted));
+	for (int slot = 0; slot < KLOC_MACHINE_SLOTS; slot++)
+		moment.migrated[slot] = page->slots[slot].migrated;
+	return moment;
+}
+
+static void sample_if_due(struct machine *machine)
+{
+	struct moment now;
+
+	if (!machine->modelled ||
+	    likely(!region_sample_due(&machine->region, clock_now_ps(&machine->clock))))
+		return;
+	now = this_moment(machine);
+	region_sample(&machine->region, &now, &machine->pages);
+}
+
+/* A dirty line leaves the caches. It takes bandwidth, nobody waits for it. */
+static void write_back(struct machine *machine, uint64_t line)
+{
+	const struct ram_range *range = ram_find(&machine->ram, line << LINE_SHIFT);
+
+	if (!range)
+		return;
+	tier_transfer(&machine->tiers[range->timed_as], TRANSFER_WRITE,
+		      clock_requester(&machine->clock), clock_core_ps(&machine->clock), line);
+	if (machine->config.dump && !clock_in_background(&machine->clock))
+		frames_write_back(&machine->frames, line, clock_now_ps(&machine->clock));
+}
+
+/* A line falls out of the L1: if it is dirty, the last level takes it over. */
+static void evict_from_l1(struct machine *machine, struct cache_line victim)
+{
+	uint64_t line = victim.line >> 1;
+
+	if (victim.key == CACHE_NO_KEY || !(victim.line & CACHE_DIRTY))
+		return;
+	if (!cache_soil(&machine->llc, cache_set(&machine->llc, cache_hash(line)), line))
+		write_back(machine, line);
+}
+
+/* The last level misses: the core waits for the tier, and the line is charged. */
+static void miss(struct machine *machine, const struct ram_range *range, uint64_t line,
+		 bool store, bool kernel, bool streamed)
+{
+	struct region *region = &machine->region;
+	struct clock *clock = &machine->clock;
+	unsigned int tier = range->timed_as;
+	unsigned int kind = pages_kind(&machine->pages, line << LINE_SHIFT);
+	uint64_t now_ps = clock_now_ps(clock);
+	uint64_t stall_ps;
+
+	ledger_advance(&machine->tiers[tier].ledger, now_ps);
+	stall_ps = tier_miss(&machine->tiers[tier], clock_requester(clock),
+			     clock_core_ps(clock), line, store, streamed);
+	region->llc_misses++;
+	region->streamed += streamed;
+	if (!clock_in_background(clock)) {
+		region->stall_ps[tier][kind][kernel] += stall_ps;
+		region->misses[tier][kind][kernel]++;
+		region->tier_stall_ps[tier] += stall_ps;
+		if (machine->config.dump)
+			frames_miss(&machine->frames, range, line, now_ps, stall_ps, store,
+				    streamed);
+	}
+	clock_stall(clock, stall_ps);
+}
+
+static void access_llc(struct machine *machine, const struct ram_range *range,
+		       uint64_t line, bool store, bool kernel, bool streamed)
+{
+	struct cache_line *set = cache_set(&machine->llc, cache_hash(line));
+	struct cache_line victim;
+
+	if (cache_use(&machine->llc, set, line, false))
+		return;
+	victim = cache_fill(&machine->llc, set, line, line, false);
+	settle(machine);
+	if (victim.key != CACHE_NO_KEY && victim.line & CACHE_DIRTY)
+		write_back(machine, victim.line >> 1);
+	miss(machine, range, line, store, kernel, streamed);
+	sample_if_due(machine);
+	if (unlikely(machine->clock.counted - machine->published > PROGRESS_INSTRUCTIONS))
+		publish(machine);
+}
+
+/*
+ * A device moves a line, in pieces that the driver copies one after the other.
+ * What it writes is in no cache any more; what it reads may stay.
+ */
+static void access_by_device(struct machine *machine, const struct ram_range *range,
+			     uint64_t line, bool store)
+{
+	struct tier *tier = &machine->tiers[range->timed_as];
+	struct clock *clock = &machine->clock;
+	uint64_t wait_ps;
+
+	if (line == machine->device_line)
+		return;
+	machine->device_line = line;
+	machine->region.device_misses++;
+	if (store) {
+		/* Virtual and physical lines fall in the same set of the L1. */
+		cache_drop(&machine->l1, cache_set(&machine->l1, line), line);
+		cache_drop(&machine->llc, cache_set(&machine->llc, cache_hash(line)), line);
+	}
+	ledger_advance(&tier->ledger, clock_now_ps(clock));
+	wait_ps = tier_transfer(tier, store ? TRANSFER_DMA_WRITE : TRANSFER_DMA_READ,
+				REQUESTER_AHEAD, clock->device_ps, line);
+	clock_device_line(clock, wait_ps);
+}
+
+void machine_access(struct machine *machine, uint64_t key, uint64_t physical,
+		    bool store, bool kernel)
+{
+	const struct ram_range *range = ram_find(&machine->ram, physical);
+	uint64_t line = physical >> LINE_SHIFT;
+	struct cache_line *set;
+	bool streamed;
+
+	if (!range)
+		return;
+	if (unlikely(machine->clock.device)) {
+		access_by_device(machine, range, line, store);
+		return;
+	}
+	set = cache_set(&machine->l1, key);
+	if (cache_use(&machine->l1, set, key, store))
+		return;
+	machine->region.l1_misses++;
+	streamed = streams_follow(&machine->streams, key);
+	evict_from_l1(machine, cache_fill(&machine->l1, set, key, line, store));
+	access_llc(machine, range, line, store, kernel, streamed);
+}
+
+/* The first access of a region finds the caches empty and the tiers idle. */
+static void begin_region(struct machine *machine)
+{
+	uint64_t now_ps = clock_now_ps(&machine->clock);
+	struct moment now;
+
+	cache_clear(&machine->l1);
+	cache_clear(&machine->llc);
+	streams_clear(&machine->streams);
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		tier_clear(&machine->tiers[tier], now_ps);
+	pages_forget_caches(&machine->pages);
+	frames_begin(&machine->frames, now_ps);
+	now = this_moment(machine);
+	region_begin(&machine->region, &now, machine->config.sample_ps);
+	machine->modelled = true;
+}
+
+static void end_region(struct machine *machine, bool complete)
+{
+	struct moment now = this_moment(machine);
+
+	region_end(&machine->region, &now, &machine->pages);
+	machine->modelled = false;
+	report_add_region(machine, complete);
+	report_write(machine, complete);
+	if (machine->config.dump)
+		frames_write(&machine->frames, machine->config.frames);
+}
+
+/*
+ * An end of the region. The guest read its CLOCK_MONOTONIC before it called; if
+ * T moves on for it by what the call brings to light, that is part of it.
+ */
+static void sync_monotonic(struct machine *machine)
+{
+	uint64_t jump_ns = clock_sync(&machine->clock, machine->page->tsc, false);
+
+	machine->monotonic_ns = machine->page->monotonic + jump_ns;
+}
+
+static void call_begin(struct machine *machine)
+{
+	sync_monotonic(machine);
+	if (machine->modelled) {
+		warn("a region begins within another, which is broken off");
+		end_region(machine, false);
+	}
+	begin_region(machine);
+}
+
+static void call_end(struct machine *machine)
+{
+	sync_monotonic(machine);
+	if (machine->modelled)
+		end_region(machine, true);
+	else
+		warn("a region ends that did not begin");
+}
+
+static void call_layout(struct machine *machine)
+{
+	if (!pages_set_layout(&machine->pages, &machine->page->layout))
+		warn("the guest's layout makes no sense: no page can be told");
+}
+
+static void call_switch(struct machine *machine)
+{
+	uint64_t slot = machine->page->slot;
+
+	clock_switch(&machine->clock, slot < KLOC_MACHINE_SLOTS ? (unsigned int)slot : 0);
+	if (spaces_switch(&machine->spaces, machine->page->mm))
+		cache_clear(&machine->l1);
+}
+
+static void call_device(struct machine *machine, bool begin)
+{
+	if (begin)
+		clock_device_begin(&machine->clock, machine->page->dma_bytes_per_us);
+	else
+		clock_device_end(&machine->clock);
+	spaces_device(&machine->spaces, begin);
+	machine->device_line = CACHE_NO_KEY;
+}
+
+void machine_read_tsc(struct machine *machine)
+{
+	settle(machine);
+	clock_read_tsc(&machine->clock);
+	sample_if_due(machine);
+	publish(machine);
+}
+
+void machine_call(struct machine *machine, unsigned int call)
+{
+	settle(machine);
+	switch (call) {
+	case KLOC_MACHINE_LAYOUT:
+		call_layout(machine);
+		break;
+	case KLOC_MACHINE_START:
+		frames_note_start(&machine->frames);
+		break;
+	case KLOC_MACHINE_BEGIN:
+		call_begin(machine);
+		break;
+	case KLOC_MACHINE_END:
+		call_end(machine);
+		break;
+	case KLOC_MACHINE_SWITCH:
+		call_switch(machine);
+		break;
+	case KLOC_MACHINE_DMA_BEGIN:
+	case KLOC_MACHINE_DMA_END:
+		call_device(machine, call == KLOC_MACHINE_DMA_BEGIN);
+		break;
+	case KLOC_MACHINE_IDLE_ENTER:
+		clock_sync(&machine->clock, machine->page->tsc, false);
+		machine->idle_for_storage = machine->page->storage_pending != 0;
+		break;
+	case KLOC_MACHINE_IDLE_EXIT:
+		clock_sync(&machine->clock, machine->page->tsc, machine->idle_for_storage);
+		machine->idle_for_storage = false;
+		break;
+	}
+	machine->page->modelled = machine->modelled;
+	publish(machine);
+}
+
+void machine_finish(struct machine *machine)
+{
+	settle(machine);
+	publish(machine);
+	if (machine->modelled)
+		end_region(machine, false);
+	else if (!machine->reports)
+		report_write(machine, false);
+}
+
+static void init_tiers(struct machine *machine)
+{
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		tier_init(&machine->tiers[tier], &machine->config.tiers[tier]);
+}
+
+bool machine_init(struct machine *machine, struct kloc_machine_page *page,
+		  const struct counts *counts)
+{
+	const struct config *config = &machine->config;
+
+	machine->page = page;
+	machine->counts = counts;
+	if (!ram_map(&machine->ram, config))
+		return false;
+	pages_init(&machine->pages, &machine->ram);
+	clock_init(&machine->clock, config->insn_ps, config->own_core);
+	init_tiers(machine);
+	if (!cache_init(&machine->l1, config->l1_bytes, config->l1_ways) ||
+	    !cache_init(&machine->llc, config->llc_bytes, config->llc_ways) ||
+	    !frames_init(&machine->frames, &machine->pages, &config->tiers[0])) {
+		warn("no memory");
+		return false;
+	}
+	page->magic = KLOC_MACHINE_MAGIC;
+	page->version = KLOC_MACHINE_VERSION;
+	publish(machine);
+	return true;
+}
+
+void machine_free(struct machine *machine)
+{
+	region_clear(&machine->region);
+	frames_free(&machine->frames);
+	cache_free(&machine->llc);
+	cache_free(&machine->l1);
+	pages_free(&machine->pages);
+	free(machine->reports);
+	config_free(&machine->config);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The timing model of the two-tier machine: a QEMU TCG plugin.
+ *
+ * QEMU executes the guest's instructions and knows nothing of time: under
+ * -icount shift=0 its clock counts them, 1 ns each. This plugin computes what
+ * they would have taken on a machine whose memory has tiers of different
+ * speed, and gives the result back to the guest as its time.
+ *
+ * Every instruction takes the profile's CPI. Every data access goes through
+ *
+ *	L1	32 KiB, 8 ways; looked up by virtual line, so that a hit, which
+ *		is nearly all of them, needs no translation
+ *	LLC	1 MiB, 16 ways, write-back; looked up by hashed physical line
+ *	tier	by physical address; a load that misses stalls the core for the
+ *		read latency, a store for store_stall of the write latency
+ *
+ * (sizes by default) both with true LRU order. A miss that continues a stream
+ * (see stream.h) was prefetched and waits for bandwidth only. Each tier's
+ * bandwidth is a ledger of what is taken when (see bandwidth.h): misses, lines
+ * written back, migrations by background threads and devices' copies share it.
+ * A tier may move larger units than lines (see tier.h). Hits cost nothing
+ * beyond CPI, nor do instruction fetches and page-table walks, and an access
+ * that straddles two lines counts as one of the first.
+ *
+ * Time is in clock.h, what each missed page is for in pages.h, what is counted
+ * in region.h, and how it is written in report.c. The guest tells the rest (a
+ * task switch, a copy by a device, idleness, the ends of the measured region)
+ * through a page of memory that it shares with the model and a NOP with a
+ * number in it: see <linux/kloc_machine.h>.
+ *
+ * Outside the measured region only instructions are counted, in translated
+ * code, and the guest runs at nearly QEMU's own speed. At its ends all
+ * translations are thrown away, to be made again with or without callbacks for
+ * memory accesses.
+ *
+ * There is one CPU: QEMU up to 11.1 mixes up vCPUs in plugins under icount.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "machine.h"
+#include "qemu_api.h"
+
+int qemu_plugin_version = QEMU_PLUGIN_API;
+
+static struct machine machine;
+static qemu_plugin_id_t plugin;
+
+/* Instructions, counted by translated code in the scoreboard's only entry. */
+static struct qemu_plugin_scoreboard *scoreboard;
+
+/* An access that the L1's latest line of the set does not serve. */
+__attribute__((noinline))
+static void access_further(qemu_plugin_meminfo_t info, uint64_t address, uint64_t key,
+			   bool store, bool kernel)
+{
+	struct qemu_plugin_hwaddr *where;
+
+	if (!machine.clock.device &&
+	    cache_use(&machine.l1, cache_set(&machine.l1, key), key, store))
+		return;
+	where = qemu_plugin_get_hwaddr(info, address);
+	if (!where || qemu_plugin_hwaddr_is_io(where))
+		return;
+	machine_access(&machine, key, qemu_plugin_hwaddr_phys_addr(where), store, kernel);
+}
+
+/* userdata tells whether it is the kernel's code. */
+static void on_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+		    void *userdata)
+{
+	uint64_t key = spaces_key(&machine.spaces, address);
+
+	(void)cpu;
+	machine.region.accesses[userdata != NULL]++;
+	if (likely(cache_set(&machine.l1, key)->key == key))
+		return;
+	access_further(info, address, key, false, userdata != NULL);
+}
+
+static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+		     void *userdata)
+{
+	uint64_t key = spaces_key(&machine.spaces, address);
+	struct cache_line *latest = cache_set(&machine.l1, key);
+
+	(void)cpu;
+	machine.region.accesses[userdata != NULL]++;
+	if (likely(latest->key == key))
+		latest->line |= CACHE_DIRTY;
+	else
+		access_further(info, address, key, true, userdata != NULL);
+}
+
+static void on_read_tsc(unsigned int cpu, void *userdata)
+{
+	(void)cpu;
+	(void)userdata;
+	machine_read_tsc(&machine);
+}
+
+static void register_callbacks(qemu_plugin_id_t id);
+
+/* userdata is the number of the call. */
+static void on_call(unsigned int cpu, void *userdata)
+{
+	bool modelled = machine.modelled;
+
+	(void)cpu;
+	machine_call(&machine, (unsigned int)(uintptr_t)userdata);
+	if (machine.modelled != modelled)
+		qemu_plugin_reset(plugin, register_callbacks);
+}
+
+static bool reads_tsc(const uint8_t *code, size_t size)
+{
+	return (size == 2 && code[0] == 0x0f && code[1] == 0x31) ||	/* rdtsc */
+	       (size == 3 && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9);
+}
+
+/* The number of the call that this instruction is, or 0. */
+static unsigned int call_number(const uint8_t *code, size_t size)
+{
+	if (size == 7 && code[0] == 0x0f && code[1] == 0x1f && code[2] == 0x80 &&
+	    code[4] == KLOC_MACHINE_NOP_1 && code[5] == KLOC_MACHINE_NOP_2 &&
+	    code[6] == KLOC_MACHINE_NOP_3)
+		return code[3];
+	return 0;
+}
+
+static void translate_insn(struct qemu_plugin_insn *insn, bool kernel)
+{
+	void *mode = (void *)(uintptr_t)kernel;
+	size_t size = qemu_plugin_insn_size(insn);
+	uint8_t code[7];
+
+	if (size == 2 || size == 3 || size == 7) {
+		unsigned int call;
+
+		qemu_plugin_insn_data(insn, code, size);
+		call = call_number(code, size);
+		if (call)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_call,
+							       QEMU_PLUGIN_CB_NO_REGS,
+							       (void *)(uintptr_t)call);
+		else if (reads_tsc(code, size))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_read_tsc,
+							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+	}
+	if (machine.modelled) {
+		qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_R, mode);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_W, mode);
+	}
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t count = qemu_plugin_tb_n_insns(tb);
+	bool kernel = qemu_plugin_tb_vaddr(tb) >> 63;
+	qemu_plugin_u64 counter = {
+		.score = scoreboard,
+		.offset = kernel ? offsetof(struct counts, kernel) :
+				   offsetof(struct counts, user),
+	};
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+							  counter, count);
+	for (size_t i = 0; i < count; i++)
+		translate_insn(qemu_plugin_tb_get_insn(tb, i), kernel);
+}
+
+static void on_exit_qemu(qemu_plugin_id_t id, void *userdata)
+{
+	(void)id;
+	(void)userdata;
+	machine_finish(&machine);
+}
+
+static void on_vcpu(qemu_plugin_id_t id, unsigned int cpu)
+{
+	(void)id;
+	machine.counts = qemu_plugin_scoreboard_find(scoreboard, cpu);
+}
+
+static void register_callbacks(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_qemu, NULL);
+}
+
+static bool complain(const char *what)
+{
+	fprintf(stderr, "kloc model: %s\n", what);
+	return false;
+}
+
+/* The page shared with the guest, or NULL with a message. */
+static struct kloc_machine_page *map_page(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *map = MAP_FAILED;
+
+	if (fd >= 0)
+		map = mmap(NULL, sizeof(struct kloc_machine_page), PROT_READ | PROT_WRITE,
+			   MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		fprintf(stderr, "kloc model: page: cannot map %s: %s\n", path,
+			strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static bool suits(const qemu_info_t *info)
+{
+	if (strcmp(info->target_name, "x86_64") || !info->system_emulation)
+		return complain("it is made for qemu-system-x86_64");
+	if (info->system.max_vcpus > 1)
+		return complain("it models one CPU, there are more");
+	return true;
+}
+
+static bool read_arguments(int argc, char **argv)
+{
+	const char key[] = "config=";
+
+	if (argc != 1 || strncmp(argv[0], key, strlen(key)))
+		return complain("usage: -plugin model.so,config=FILE");
+	if (!config_read(&machine.config, argv[0] + strlen(key)))
+		return false;
+	if (!machine.config.page)
+		return complain("the configuration has no page=FILE");
+	return true;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	static const struct counts none;
+	struct kloc_machine_page *page;
+
+	if (!suits(info) || !read_arguments(argc, argv))
+		return -1;
+	page = map_page(machine.config.page);
+	if (!page || !machine_init(&machine, page, &none))
+		return -1;
+	plugin = id;
+	scoreboard = qemu_plugin_scoreboard_new(sizeof(struct counts));
+	register_callbacks(id);
+	return 0;
+}

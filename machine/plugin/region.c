@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "region.h"
+
+uint64_t moment_sum(const uint64_t *now, const uint64_t *begin)
+{
+	uint64_t sum = 0;
+
+	for (int kind = 0; kind < KLOC_MACHINE_KINDS; kind++)
+		sum += now[kind] - begin[kind];
+	return sum;
+}
+
+/* While walking: room for all kinds that may yet turn up. */
+struct counting {
+	uint32_t frames[TIERS_MAX][KINDS_MAX];
+};
+
+static void count_frames(void *data, const struct ram_range *range, uint64_t physical,
+			 uint64_t count, unsigned int kind)
+{
+	struct counting *counting = data;
+
+	(void)physical;
+	counting->frames[range->timed_as][kind] += (uint32_t)count;
+}
+
+static void take_census(struct census *census, struct pages *pages)
+{
+	struct counting counting;
+
+	memset(&counting, 0, sizeof(counting));
+	pages_walk(pages, count_frames, &counting);
+	census->kinds = pages->kind_count;
+	census->frames = calloc((size_t)TIERS_MAX * census->kinds, sizeof(*census->frames));
+	if (!census->frames) {
+		census->kinds = 0;
+		return;
+	}
+	for (unsigned int tier = 0; tier < TIERS_MAX; tier++)
+		memcpy(census->frames + (size_t)tier * census->kinds, counting.frames[tier],
+		       census->kinds * sizeof(*census->frames));
+}
+
+void region_clear(struct region *region)
+{
+	free(region->census.frames);
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		free(region->samples[i].census.frames);
+	memset(region, 0, sizeof(*region));
+}
+
+void region_begin(struct region *region, const struct moment *begin, uint64_t sample_ps)
+{
+	region_clear(region);
+	region->begin = *begin;
+	region->sample_ps = sample_ps;
+	region->next_sample_ps = clock_now_ps(&begin->clock);
+}
+
+static void thin_out(struct region *region)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < region->sample_count; i++) {
+		if (i % 2)
+			free(region->samples[i].census.frames);
+		else
+			region->samples[kept++] = region->samples[i];
+	}
+	region->sample_count = kept;
+	region->sample_ps *= 2;
+}
+
+void region_sample(struct region *region, const struct moment *now, struct pages *pages)
+{
+	uint64_t now_ps = clock_now_ps(&now->clock);
+	struct sample *sample;
+
+	if (region->sample_count == SAMPLES_MAX)
+		thin_out(region);
+	sample = &region->samples[region->sample_count++];
+	sample->t_ps = now_ps - clock_now_ps(&region->begin.clock);
+	memcpy(sample->stall_ps, region->tier_stall_ps, sizeof(sample->stall_ps));
+	sample->promoted = moment_sum(now->promoted, region->begin.promoted);
+	sample->demoted = moment_sum(now->demoted, region->begin.demoted);
+	take_census(&sample->census, pages);
+	region->next_sample_ps = now_ps + region->sample_ps;
+}
+
+void region_end(struct region *region, const struct moment *end, struct pages *pages)
+{
+	if (region->sample_ps)
+		region_sample(region, end, pages);
+	region->end = *end;
+	take_census(&region->census, pages);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "json.h"
+#include "report.h"
+
+#define SCHEMA	1
+
+static const char *const migrated_kinds[KLOC_MACHINE_KINDS] = {
+	[KLOC_MACHINE_ANON] = "anon",
+	[KLOC_MACHINE_FILE] = "file",
+	[KLOC_MACHINE_SHMEM] = "shmem",
+	[KLOC_MACHINE_OTHER] = "other",
+};
+
+static void put_ns(struct json *json, const char *key, uint64_t ps)
+{
+	json_unsigned(json, key, (ps + PS_PER_NS / 2) / PS_PER_NS);
+}
+
+static const char *tier_name(const struct machine *machine, unsigned int tier)
+{
+	return machine->config.tiers[tier].name;
+}
+
+/* What background threads executed: their own core's, not the workload's. */
+static uint64_t background_instructions(const struct moment *moment)
+{
+	uint64_t sum = 0;
+
+	if (!moment->clock.own_core)
+		return 0;
+	for (int slot = 1; slot < KLOC_MACHINE_SLOTS; slot++)
+		sum += moment->clock.background.threads[slot].instructions;
+	return sum;
+}
+
+/*
+ * The workload's kernel instructions. Background threads and the copies that
+ * stand for DMA are kernel code, too, and were counted with it.
+ */
+static uint64_t kernel_instructions(const struct moment *moment)
+{
+	return moment->kernel - background_instructions(moment) -
+	       moment->clock.device_instructions;
+}
+
+static void put_instructions(struct json *json, const struct region *region)
+{
+	const struct moment *begin = &region->begin, *end = &region->end;
+
+	json_open_object(json, "instructions");
+	json_unsigned(json, "user", end->user - begin->user);
+	json_unsigned(json, "kernel", kernel_instructions(end) - kernel_instructions(begin));
+	json_unsigned(json, "device", end->clock.device_instructions -
+				      begin->clock.device_instructions);
+	json_unsigned(json, "abandoned", end->clock.abandoned - begin->clock.abandoned);
+	json_close_object(json);
+}
+
+static void put_times(struct json *json, const struct region *region)
+{
+	const struct clock *begin = &region->begin.clock, *end = &region->end.clock;
+
+	put_ns(json, "time_ns", clock_now_ps(end) - clock_now_ps(begin));
+	json_unsigned(json, "monotonic_ns",
+		      region->end.monotonic_ns - region->begin.monotonic_ns);
+	json_unsigned(json, "idle_ns", end->idle_ns - begin->idle_ns);
+	json_unsigned(json, "storage_wait_ns",
+		      end->storage_idle_ns - begin->storage_idle_ns);
+	put_ns(json, "background_excess_ns",
+	       end->background.excess_ps - begin->background.excess_ps);
+}
+
+static void put_cache_counters(struct json *json, const struct region *region)
+{
+	json_open_object(json, "accesses");
+	json_unsigned(json, "user", region->accesses[0]);
+	json_unsigned(json, "kernel", region->accesses[1]);
+	json_close_object(json);
+	json_unsigned(json, "l1_misses", region->l1_misses);
+	json_unsigned(json, "llc_misses", region->llc_misses);
+	json_unsigned(json, "streamed_misses", region->streamed);
+	json_unsigned(json, "device_lines", region->device_misses);
+}
+
+/* {tier: {kind: {user, kernel}}} of what is not zero; values divided by unit. */
+static void put_by_kind(struct json *json, const char *key, const struct machine *machine,
+			uint64_t table[TIERS_MAX][KINDS_MAX][2], uint64_t unit)
+{
+	json_open_object(json, key);
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++) {
+		json_open_object(json, tier_name(machine, tier));
+		for (unsigned int kind = 0; kind < machine->pages.kind_count; kind++) {
+			const uint64_t *value = table[tier][kind];
+
+			if (!value[0] && !value[1])
+				continue;
+			json_open_object(json, pages_kind_name(&machine->pages, kind));
+			json_unsigned(json, "user", (value[0] + unit / 2) / unit);
+			json_unsigned(json, "kernel", (value[1] + unit / 2) / unit);
+			json_close_object(json);
+		}
+		json_close_object(json);
+	}
+	json_close_object(json);
+}
+
+static void put_traffic(struct json *json, const struct machine *machine,
+			const struct region *region)
+{
+	json_open_object(json, "traffic_bytes");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++) {
+		const uint64_t *begin = region->begin.bytes[tier];
+		const uint64_t *end = region->end.bytes[tier];
+		uint64_t bytes[TRANSFERS];
+
+		for (int i = 0; i < TRANSFERS; i++)
+			bytes[i] = end[i] - begin[i];
+		json_open_object(json, tier_name(machine, tier));
+		json_unsigned(json, "read", bytes[TRANSFER_READ]);
+		json_unsigned(json, "write", bytes[TRANSFER_WRITE]);
+		json_unsigned(json, "dma", bytes[TRANSFER_DMA_READ] +
+					   bytes[TRANSFER_DMA_WRITE]);
+		json_close_object(json);
+	}
+	json_close_object(json);
+}
+
+static void put_background_thread(struct json *json, const struct machine *machine,
+				  const struct region *region, int slot)
+{
+	const struct background_thread *begin = &region->begin.clock.background.threads[slot];
+	const struct background_thread *end = &region->end.clock.background.threads[slot];
+	uint64_t instructions = end->instructions - begin->instructions;
+	uint64_t stall_ps = end->stall_ps - begin->stall_ps;
+	char comm[KLOC_MACHINE_COMM + 1] = "";
+
+	memcpy(comm, machine->page->slots[slot].comm, KLOC_MACHINE_COMM);
+	if (!*comm)
+		return;
+	json_open_object(json, comm);
+	json_unsigned(json, "instructions", instructions);
+	put_ns(json, "stall_ns", stall_ps);
+	put_ns(json, "time_ns", instructions * machine->config.insn_ps + stall_ps);
+	json_unsigned(json, "migrated",
+		      region->end.migrated[slot] - region->begin.migrated[slot]);
+	json_close_object(json);
+}
+
+static void put_background(struct json *json, const struct machine *machine,
+			   const struct region *region)
+{
+	json_open_object(json, "background");
+	for (int slot = 1; slot < KLOC_MACHINE_SLOTS; slot++)
+		put_background_thread(json, machine, region, slot);
+	json_close_object(json);
+}
+
+static void put_moved(struct json *json, const char *key, const uint64_t *begin,
+		      const uint64_t *end)
+{
+	json_open_object(json, key);
+	for (int kind = 0; kind < KLOC_MACHINE_KINDS; kind++)
+		json_unsigned(json, migrated_kinds[kind], end[kind] - begin[kind]);
+	json_close_object(json);
+}
+
+static void put_migrated(struct json *json, const struct region *region)
+{
+	json_open_object(json, "migrated");
+	put_moved(json, "promoted", region->begin.promoted, region->end.promoted);
+	put_moved(json, "demoted", region->begin.demoted, region->end.demoted);
+	json_close_object(json);
+}
+
+/* How many frames a census found; kinds that came up later were not there. */
+static uint32_t frames_of(const struct census *census, unsigned int tier, unsigned int kind)
+{
+	return kind < census->kinds ? census->frames[tier * census->kinds + kind] : 0;
+}
+
+static void put_census(struct json *json, const struct machine *machine,
+		       const struct census *census)
+{
+	json_open_object(json, "pages");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++) {
+		json_open_object(json, tier_name(machine, tier));
+		for (unsigned int kind = 0; kind < census->kinds; kind++)
+			if (frames_of(census, tier, kind))
+				json_unsigned(json, pages_kind_name(&machine->pages, kind),
+					      frames_of(census, tier, kind));
+		json_close_object(json);
+	}
+	json_close_object(json);
+}
+
+static bool kind_occurs(const struct region *region, unsigned int tier, unsigned int kind)
+{
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		if (frames_of(&region->samples[i].census, tier, kind))
+			return true;
+	return false;
+}
+
+static void put_pages_series(struct json *json, const struct machine *machine,
+			     const struct region *region, unsigned int tier)
+{
+	json_open_object(json, tier_name(machine, tier));
+	for (unsigned int kind = 0; kind < machine->pages.kind_count; kind++) {
+		if (!kind_occurs(region, tier, kind))
+			continue;
+		json_open_array(json, pages_kind_name(&machine->pages, kind));
+		for (unsigned int i = 0; i < region->sample_count; i++)
+			json_unsigned(json, NULL,
+				      frames_of(&region->samples[i].census, tier, kind));
+		json_close_array(json);
+	}
+	json_close_object(json);
+}
+
+static void put_stall_series(struct json *json, const struct machine *machine,
+			     const struct region *region, unsigned int tier)
+{
+	json_open_array(json, tier_name(machine, tier));
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		put_ns(json, NULL, region->samples[i].stall_ps[tier]);
+	json_close_array(json);
+}
+
+static void put_totals_series(struct json *json, const struct region *region)
+{
+	json_open_array(json, "t_ns");
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		put_ns(json, NULL, region->samples[i].t_ps);
+	json_close_array(json);
+	json_open_array(json, "promoted");
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		json_unsigned(json, NULL, region->samples[i].promoted);
+	json_close_array(json);
+	json_open_array(json, "demoted");
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		json_unsigned(json, NULL, region->samples[i].demoted);
+	json_close_array(json);
+}
+
+static void put_series(struct json *json, const struct machine *machine,
+		       const struct region *region)
+{
+	json_open_object(json, "series");
+	put_totals_series(json, region);
+	json_open_object(json, "stall_ns");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		put_stall_series(json, machine, region, tier);
+	json_close_object(json);
+	json_open_object(json, "pages");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		put_pages_series(json, machine, region, tier);
+	json_close_object(json);
+	json_close_object(json);
+}
+
+static void put_region(struct json *json, struct machine *machine, bool complete)
+{
+	struct region *region = &machine->region;
+
+	json_open_object(json, NULL);
+	json_bool(json, "complete", complete);
+	put_instructions(json, region);
+	put_times(json, region);
+	put_cache_counters(json, region);
+	json_unsigned(json, "free_fast_at_start", machine->frames.free_fast);
+	put_by_kind(json, "stall_ns", machine, region->stall_ps, PS_PER_NS);
+	put_by_kind(json, "misses", machine, region->misses, 1);
+	put_traffic(json, machine, region);
+	put_background(json, machine, region);
+	put_migrated(json, region);
+	put_census(json, machine, &region->census);
+	put_series(json, machine, region);
+	json_close_object(json);
+}
+
+void report_add_region(struct machine *machine, bool complete)
+{
+	char *text = NULL;
+	size_t size;
+	struct json json = { .file = open_memstream(&text, &size), .depth = 1 };
+
+	if (!json.file)
+		return;
+	if (machine->reports)
+		json_raw(&json, NULL, machine->reports);
+	put_region(&json, machine, complete);
+	fclose(json.file);
+	free(machine->reports);
+	machine->reports = text;
+}
+
+struct document {
+	const struct machine *machine;
+	bool complete;
+};
+
+static void write_document(FILE *file, const void *data)
+{
+	const struct document *document = data;
+	const struct machine *machine = document->machine;
+	struct json json = { .file = file };
+
+	json_open_object(&json, NULL);
+	json_unsigned(&json, "schema", SCHEMA);
+	json_bool(&json, "complete", document->complete);
+	json_bool(&json, "layout_known", machine->pages.known);
+	json_open_array(&json, "regions");
+	if (machine->reports)
+		json_raw(&json, NULL, machine->reports);
+	json_close_array(&json);
+	json_close_object(&json);
+	fputc('\n', file);
+}
+
+bool report_write(const struct machine *machine, bool complete)
+{
+	const struct document document = { machine, complete };
+
+	return !machine->config.output ||
+	       file_replace(machine->config.output, write_document, &document);
+}

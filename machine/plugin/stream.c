@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "stream.h"
+
+#define STEPS_TO_TRUST	2	/* in one direction, until lines are prefetched */
+#define STEP_MAX	2	/* lines */
+
+void streams_clear(struct streams *streams)
+{
+	memset(streams, 0, sizeof(*streams));
+}
+
+/* Does a step of so many lines go on from this stream's latest line? */
+static bool is_step(int64_t distance)
+{
+	return distance >= -STEP_MAX && distance <= STEP_MAX;
+}
+
+static void take_step(struct stream *stream, uint64_t line, int64_t distance)
+{
+	int direction = distance > 0 ? 1 : -1;
+
+	if (!distance)
+		return;
+	if (direction != stream->direction) {
+		stream->direction = direction;
+		stream->steps = 0;
+	}
+	if (stream->steps < STEPS_TO_TRUST)
+		stream->steps++;
+	stream->last = line;
+}
+
+bool streams_follow(struct streams *streams, uint64_t line)
+{
+	struct stream *oldest = streams->streams;
+
+	streams->clock++;
+	for (struct stream *s = streams->streams; s < streams->streams + STREAMS; s++) {
+		int64_t distance = (int64_t)(line - s->last);
+
+		if (is_step(distance)) {
+			take_step(s, line, distance);
+			s->used = streams->clock;
+			return s->steps >= STEPS_TO_TRUST;
+		}
+		if (s->used < oldest->used)
+			oldest = s;
+	}
+	*oldest = (struct stream){ .last = line, .used = streams->clock };
+	return false;
+}

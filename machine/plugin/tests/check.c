@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "units.h"
+
+void check_that(bool holds, const char *condition, const char *file, int line)
+{
+	if (holds)
+		return;
+	printf("%s:%d: failed: %s\n", file, line, condition);
+	exit(1);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "background", test_background },
+	{ "bandwidth", test_bandwidth },
+	{ "cache", test_cache },
+	{ "clock", test_clock },
+	{ "config", test_config },
+	{ "json", test_json },
+	{ "machine", test_machine },
+	{ "pages", test_pages },
+	{ "stream", test_stream },
+	{ "tier", test_tier },
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
+		printf("%s\n", tests[i].name);
+		fflush(stdout);
+		tests[i].run();
+	}
+	printf("%zu passed\n", ARRAY_SIZE(tests));
+	return 0;
+}

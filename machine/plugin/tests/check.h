@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Unit tests: functions of no arguments that CHECK() what must hold. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdbool.h>
+
+/* The first failure ends the program, with the place and the condition. */
+#define CHECK(condition) check_that(condition, #condition, __FILE__, __LINE__)
+
+void check_that(bool holds, const char *condition, const char *file, int line);
+
+/* One for each file of tests. */
+void test_background(void);
+void test_bandwidth(void);
+void test_cache(void);
+void test_clock(void);
+void test_config(void);
+void test_json(void);
+void test_machine(void);
+void test_pages(void);
+void test_stream(void);
+void test_tier(void);
+
+#endif /* CHECK_H */
