@@ -5,6 +5,7 @@ import argparse
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"{args.command.NAME} takes no program after '--'")
     args.program = program
     _settle(args)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return cast(Command, args.command).run(args)
     except KlocError as error:

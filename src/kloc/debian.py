@@ -157,11 +157,19 @@ def _deb822_sources(text: str) -> Iterator[Source]:
                 yield Source(uri, suites, components)
 
 
-def bootstrap(what: str, packages: Sequence[str], tar: Path, seconds: float) -> None:
-    """Write to `tar` a root of SUITE with `packages`: `what`, taking about `seconds`.
+def bootstrap(
+    what: str,
+    packages: Sequence[str],
+    tar: Path,
+    *,
+    seconds: float,
+    variant: str = "essential",
+    lines: Sequence[str] = (),
+) -> None:
+    """Write to `tar` a root with `packages`: `what`, taking about `seconds`.
 
-    Works as root, and without it through user namespaces. A package that SUITE does not have:
-    KlocError.
+    `variant` is mmdebstrap's, and `lines` are apt's (default: those of SUITE). Works as root, and
+    without it through user namespaces. A package that is not there: KlocError.
     """
     require()
     mode = "root" if os.geteuid() == 0 else "unshare"
@@ -169,8 +177,8 @@ def bootstrap(what: str, packages: Sequence[str], tar: Path, seconds: float) -> 
         check_subordinate_ids()
     left_out = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
     argv = [
-        *("mmdebstrap", f"--mode={mode}", "--variant=essential", "--format=tar", *left_out),
-        *(f"--include={','.join(packages)}", SUITE, "-", *apt_lines()),
+        *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *left_out),
+        *(f"--include={','.join(packages)}", SUITE, "-", *(lines or apt_lines())),
     ]
     ui.command_line(argv)
     environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}

@@ -50,7 +50,7 @@ ENVIRONMENT = {
     "CCACHE_COMPILERCHECK": "content",
 }
 
-FIRST_STEPS = 1900
+FIRST_STEPS = 2400
 """About how many lines make prints when it compiles all; later builds know it from the last."""
 
 
@@ -89,8 +89,8 @@ def series() -> str:
 
 def patches() -> list[Path]:
     """Return the patches in the order in which they apply."""
-    series_file = KERNEL / "patches" / "series"
-    names = series_file.read_text().split() if series_file.exists() else []
+    lines = (KERNEL / "patches" / "series").read_text().splitlines()
+    names = [line for line in lines if line and not line.startswith("#")]
     return [KERNEL / "patches" / name for name in names]
 
 

@@ -16,10 +16,8 @@ BUILD = Path("/build")
 
 def build() -> Path:
     """Return model.so, built in the tool root from machine/plugin if it is not in the cache."""
-    tools = root.tool_root()
-    key = cache.key(
-        tools.key, *(piece for path in sources() for piece in (str(path), PROJECT / path))
-    )
+    contents = [piece for path in sources() for piece in (str(path), PROJECT / path)]
+    key = cache.key(root.tool_root().key, *contents)
     return cache.build("plugin", key, _make) / "model.so"
 
 
@@ -32,17 +30,20 @@ def sources() -> list[Path]:
 
 
 def make(folder: Path, target: str) -> str:
-    """Run `make target` on a copy of the sources in `folder` and return what it printed."""
+    """Run `make target` on a copy of the sources, `folder`, and return what it printed.
+
+    What it makes is in `folder`/out.
+    """
     for path in sources():
         copy = folder / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / path, copy)
-    argv = ["make", "-C", str(BUILD / PLUGIN), target]
+    argv = ["make", "-C", str(BUILD / PLUGIN), f"OUT={BUILD}/out", target]
     return root.tool_root().run(argv, binds=[Bind(folder, BUILD)])
 
 
 def _make(draft: Path) -> None:
     with ui.progress("building the timing model"):
-        make(draft / "tree", "model.so")
-    (draft / "tree" / PLUGIN / "model.so").rename(draft / "model.so")
+        make(draft / "tree", "all")
+    (draft / "tree" / "out" / "model.so").rename(draft / "model.so")
     cache.remove(draft / "tree")

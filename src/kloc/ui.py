@@ -40,6 +40,9 @@ settings = Settings()
 
 _Tick = Callable[[], None]
 
+_line = threading.Lock()
+"""Held by the progress that has the terminal's line; work within that work shows none."""
+
 
 @cache
 def console() -> Console:
@@ -159,13 +162,14 @@ def _shown(state: Progress, tick: _Tick = lambda: None) -> Iterator[Progress]:
 
 def _draw_bar(state: Progress, tick: _Tick, over: threading.Event) -> None:
     """Keep one line of the terminal up to date."""
-    if over.wait(QUIET_SECONDS):
+    if over.wait(QUIET_SECONDS) or not _line.acquire(blocking=False):
         return
     with console().status("") as status:
         while not over.is_set():
             tick()
             status.update(state.line())
             over.wait(0.5)
+    _line.release()
 
 
 def _draw_lines(state: Progress, tick: _Tick, over: threading.Event) -> None:

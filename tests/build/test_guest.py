@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The disk images of the machine."""
+
+from pathlib import Path
+
+import pytest
+
+from kloc import guest
+from kloc.errors import KlocError
+from kloc.root import Root
+
+
+def in_image(tools: Root, image: Path, request: str) -> str:
+    return tools.run(["debugfs", "-R", request, str(image)], binds=[image.parent])
+
+
+def test_a_job_s_files_keep_their_modes(tools: Root, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o751)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("content")
+    image = tmp_path / "job.img"
+    guest.job_image({"/tmp/a/program": program, "/opt/folder": tmp_path / "folder"}, image)
+    size = image.stat().st_size
+    assert size & (size - 1) == 0
+    assert "Mode:  0751" in in_image(tools, image, "stat /tmp/a/program")
+    assert in_image(tools, image, "cat /opt/folder/file") == "content"
+
+
+def test_a_job_s_image_is_the_same_each_time(tools: Root, tmp_path: Path) -> None:
+    images = [tmp_path / "one.img", tmp_path / "two.img"]
+    for image in images:
+        guest.job_image({"/guest": guest.FILES}, image)
+    assert images[0].read_bytes() == images[1].read_bytes()
+
+
+def test_a_job_s_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(KlocError, match="there is no"):
+        guest.job_image({"/a": tmp_path / "a"}, tmp_path / "job.img")
+
+
+def test_a_guest_has_its_packages_and_our_files(tools: Root) -> None:
+    image = guest.guest_image()
+    assert image.size_bytes & (image.size_bytes - 1) == 0
+    assert image.versions["mawk"]
+    assert "Type: regular" in in_image(tools, image.path, "stat /usr/bin/numactl")
+    assert "Mode:  0755" in in_image(tools, image.path, "stat /kloc/init")
+
+
+@pytest.mark.parametrize("name", ["no-such-package-at-all", "Bad Name", "--option"])
+def test_a_package_that_is_not_there(tools: Root, name: str) -> None:
+    with pytest.raises(KlocError, match="Debian"):
+        guest.guest_image([name])

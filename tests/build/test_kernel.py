@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel: from the series to a work tree, and to a git tree and back."""
+
+import difflib
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kloc import cache, debian, kernel, kerneltree
+from kloc.errors import KlocError
+from kloc.root import Root
+
+PATCH = """\
+From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
+From: A <a@example.org>
+Date: Mon, 1 Jan 2024 00:00:00 +0000
+Subject: [PATCH] mm: {new}
+
+--- a/mm/old.c
++++ b/mm/old.c
+@@ -1,3 +1,3 @@
+ one
+-two
++{new}
+ three
+"""
+
+
+@pytest.fixture
+def overlay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel/ with one new file and one patch."""
+    folder = tmp_path / "kernel"
+    (folder / "files" / "mm").mkdir(parents=True)
+    (folder / "files" / "mm" / "new.c").write_text("new\n")
+    (folder / "patches").mkdir()
+    (folder / "patches" / "series").write_text("# a comment\n0001.patch\n")
+    (folder / "patches" / "0001.patch").write_text(PATCH.format(new="2"))
+    monkeypatch.setattr(kernel, "KERNEL", folder)
+    return folder
+
+
+@pytest.fixture
+def small_linux(tmp_path: Path) -> Path:
+    linux = tmp_path / "linux" / "source"
+    (linux / "mm").mkdir(parents=True)
+    (linux / "mm" / "old.c").write_text("one\ntwo\nthree\n")
+    (linux / "mm" / "other.c").write_text("other\n")
+    return linux
+
+
+def test_the_work_tree_follows_the_series(tools: Root, overlay: Path, small_linux: Path) -> None:
+    tree = kernel.WorkTree(tools, small_linux)
+    tree.update()
+    old, new = tree.source / "mm" / "old.c", tree.source / "mm" / "new.c"
+    assert (old.read_text(), new.read_text()) == ("one\n2\nthree\n", "new\n")
+    assert (small_linux / "mm" / "old.c").read_text() == "one\ntwo\nthree\n"
+
+    written = new.stat().st_mtime_ns
+    (overlay / "patches" / "0001.patch").write_text(PATCH.format(new="II"))
+    kernel.WorkTree(tools, small_linux).update()
+    assert old.read_text() == "one\nII\nthree\n"
+    assert new.stat().st_mtime_ns == written
+
+    (overlay / "patches" / "series").write_text("")
+    (overlay / "files" / "mm" / "new.c").unlink()
+    kernel.WorkTree(tools, small_linux).update()
+    assert old.read_text() == "one\ntwo\nthree\n"
+    assert old.stat().st_mtime_ns > written
+    assert not new.exists()
+
+
+def test_a_patch_that_does_not_apply(tools: Root, overlay: Path, small_linux: Path) -> None:
+    (small_linux / "mm" / "old.c").write_text("something else\n")
+    with pytest.raises(KlocError, match=r"0001\.patch does not apply"):
+        kernel.WorkTree(tools, small_linux).update()
+
+
+def test_a_new_file_that_linux_has(tools: Root, overlay: Path, small_linux: Path) -> None:
+    (small_linux / "mm" / "new.c").touch()
+    with pytest.raises(KlocError, match=r"mm/new\.c is in Linux already"):
+        kernel.WorkTree(tools, small_linux).update()
+
+
+def test_an_unknown_variant() -> None:
+    with pytest.raises(KlocError, match="did you mean 'machine'"):
+        kernel.build("machin")
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(name): (folder / name).read_text() for name in kernel._files(folder)}
+
+
+def same(before: dict[str, str], after: dict[str, str]) -> None:
+    assert before.keys() == after.keys()
+    for name in before:
+        changes = difflib.unified_diff(before[name].splitlines(), after[name].splitlines())
+        assert before[name] == after[name], "\n".join([name, *changes])
+
+
+def test_checkout_and_export_change_nothing(
+    tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a change the series stays as it is; with one, what was changed comes back."""
+    overlay = tmp_path / "kernel"
+    shutil.copytree(kernel.KERNEL, overlay)
+    monkeypatch.setattr(kernel, "KERNEL", overlay)
+    before = contents(overlay)
+    tree = tmp_path / "tree"
+    kerneltree.checkout(tree)
+    kerneltree.export(tree)
+    same(before, contents(overlay))
+
+    (tree / "mm" / "kloc_new.c").write_text("/* new */\n")
+    with (tree / "MAINTAINERS").open("a") as maintainers:
+        maintainers.write("\n")
+    binds = [kerneltree.Bind(tree, kerneltree.TREE)]
+    with pytest.raises(KlocError, match="not committed"):
+        kerneltree.export(tree)
+    kerneltree._git(["add", "--all", "--force"], binds)
+    kerneltree._git(["commit", "--quiet", "--message=mm: a change"], binds)
+    kerneltree.export(tree)
+    assert (overlay / "files" / "mm" / "kloc_new.c").read_text() == "/* new */\n"
+    last = kernel.patches()[-1]
+    assert last.name.endswith("-mm-a-change.patch")
+    assert "kloc_new.c" not in last.read_text()
+    assert "MAINTAINERS" in last.read_text()
+
+
+def test_checkout_does_not_overwrite(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(KlocError, match="is there already"):
+        kerneltree.checkout(tmp_path)
+
+
+def test_export_of_something_else(tools: Root, tmp_path: Path) -> None:
+    with pytest.raises(KlocError, match="is not a git tree"):
+        kerneltree.export(tmp_path)
+
+
+@pytest.mark.soak
+def test_a_second_build_is_the_same(
+    machine_kernel: kernel.Kernel, empty_cache: Path, tools: Root
+) -> None:
+    """From nothing, without ccache's help and elsewhere, the same kernel comes out."""
+    (empty_cache / "root").symlink_to(tools.path.parents[1])
+    again = kernel.build()
+    assert again.bzimage != machine_kernel.bzimage
+    assert again.bzimage.read_bytes() == machine_kernel.bzimage.read_bytes()
+    assert again.vmlinux.read_bytes() == machine_kernel.vmlinux.read_bytes()
+
+
+OTHER_SOURCES = {
+    "trixie": ["deb {mirror} trixie main"],
+    "trixie-security": ["deb {mirror} trixie main", "deb {security} trixie-security main"],
+    "bookworm-backports": ["deb {mirror} bookworm main", "deb {mirror} bookworm-backports main"],
+}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("suite", OTHER_SOURCES)
+def test_the_series_applies_to_what_apt_offers(tools: Root, tmp_path: Path, suite: str) -> None:
+    mirror, security = debian.DEFAULT_MIRROR, debian.DEFAULT_SECURITY_MIRROR
+    lines = [line.format(mirror=mirror, security=security) for line in OTHER_SOURCES[suite]]
+    tar = tmp_path / "root.tar"
+    what = f"a root with the kernel source of {suite}"
+    packages = ["linux-source-6.12"]
+    debian.bootstrap(what, packages, tar, seconds=60, variant="extract", lines=lines)
+    with tarfile.open(tar) as tree:
+        tree.extract(f".{kernel.ARCHIVE}", tmp_path)
+    archive = tmp_path / kernel.ARCHIVE.relative_to("/")
+    kernel.unpack(tools, archive, tmp_path)
+    (tmp_path / "changed").mkdir()
+    kernel.apply_series(tools, tmp_path / "source", tmp_path / "changed")
+    cache.remove(tmp_path / "source")

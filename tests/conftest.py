@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What several tests need: things built once, with their progress shown."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kloc import cache, kernel, plugin, root
+
+
+@contextmanager
+def _seen(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the person see what the block says, which may take minutes."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        yield
+
+
+@pytest.fixture(scope="session")
+def tools(request: pytest.FixtureRequest) -> root.Root:
+    with _seen(request):
+        return root.tool_root()
+
+
+@pytest.fixture(scope="session")
+def linux(request: pytest.FixtureRequest, tools: root.Root) -> Path:
+    """Debian's kernel source."""
+    with _seen(request):
+        return kernel.vanilla()
+
+
+@pytest.fixture(scope="session")
+def machine_kernel(request: pytest.FixtureRequest, tools: root.Root) -> kernel.Kernel:
+    with _seen(request):
+        return kernel.build()
+
+
+@pytest.fixture(scope="session")
+def model(request: pytest.FixtureRequest, tools: root.Root) -> Path:
+    """The timing model, model.so."""
+    with _seen(request):
+        return plugin.build()
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path) -> Iterator[Path]:
+    """A cache folder with nothing in it."""
+    real = cache.folder()
+    cache.use(tmp_path / "cache")
+    yield cache.folder()
+    cache.use(real)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The linters, each as a test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kloc import kernel
+from kloc.errors import KlocError
+from kloc.paths import PROJECT
+from kloc.root import Bind, Root
+
+NOT_OURS = ["FILE_PATH_CHANGES", "EMAIL_SUBJECT"]
+"""checkpatch's advice for sending to Linux: MAINTAINERS, and subjects of a mail."""
+
+TRACE_EVENTS = ["PARENTHESIS_ALIGNMENT", "OPEN_ENDED_LINE"]
+"""What it says of every TRACE_EVENT() there is."""
+
+
+@pytest.mark.parametrize("argv", [("ruff", "check"), ("ruff", "format", "--check"), ("mypy",)])
+def test_python(argv: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *argv], cwd=PROJECT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def checkpatch(tools: Root, linux: Path, ignored: list[str], *argv: str) -> None:
+    ignore = f"--ignore={','.join(ignored)}"
+    command = ["scripts/checkpatch.pl", "--strict", "--quiet", ignore, *argv]
+    binds = [Bind(linux, kernel.SOURCE), Bind(kernel.KERNEL, Path("/build/kernel"))]
+    try:
+        tools.run(command, binds=binds, cwd=kernel.SOURCE)
+    except KlocError as error:
+        pytest.fail(error.message)
+
+
+@pytest.mark.parametrize("patch", kernel.patches(), ids=lambda path: path.name)
+def test_patches(tools: Root, linux: Path, patch: Path) -> None:
+    traces = "+++ b/include/trace/events/" in patch.read_text()
+    ignored = NOT_OURS + (TRACE_EVENTS if traces else [])
+    checkpatch(tools, linux, ignored, f"/build/kernel/patches/{patch.name}")
+
+
+def test_kernel_files(tools: Root, linux: Path) -> None:
+    names = [f"/build/kernel/files/{name}" for name in kernel.new_files()]
+    checkpatch(tools, linux, NOT_OURS, "--file", *names)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kloc import cache
+from kloc.errors import KlocError
+from kloc.paths import PROJECT
+
+
+def test_a_key_is_of_content(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        (folder / "sub").mkdir(parents=True)
+        (folder / "sub" / "file").write_text("x")
+        (folder / "link").symlink_to("sub/file")
+    one = cache.key(tmp_path / "a")
+    assert cache.key(tmp_path / "b") == one
+    (tmp_path / "b" / "sub" / "file").chmod(0o755)
+    assert cache.key(tmp_path / "b") != one
+    assert cache.key("ab", "c") != cache.key("a", "bc")
+
+
+def test_what_is_there_is_not_built_again(empty_cache: Path) -> None:
+    made = cache.build("kind", "key", lambda draft: (draft / "it").touch())
+    assert made == empty_cache / "kind" / "key"
+    assert (made / "it").exists()
+    assert cache.build("kind", "key", lambda draft: pytest.fail("built again")) == made
+
+
+def test_a_failed_build_leaves_nothing(empty_cache: Path) -> None:
+    def fail(draft: Path) -> None:
+        (draft / "half").touch()
+        raise KlocError("no")
+
+    with pytest.raises(KlocError):
+        cache.build("kind", "key", fail)
+    assert [path.name for path in (empty_cache / "kind").iterdir()] == ["key.lock"]
+
+
+BUILD = """
+import sys, time
+from pathlib import Path
+from kloc import cache
+cache.use(Path(sys.argv[1]))
+def make(draft):
+    time.sleep(0.5)
+    with (draft.parents[1] / "log").open("a") as log:
+        log.write("built\\n")
+    (draft / "whole").touch()
+assert (cache.build("kind", "key", make) / "whole").exists()
+"""
+
+
+def test_two_processes_share_a_build(empty_cache: Path) -> None:
+    argv = [sys.executable, "-c", BUILD, str(empty_cache)]
+    env = {"PYTHONPATH": str(PROJECT / "src")}
+    processes = [subprocess.Popen(argv, env=env) for _ in range(3)]
+    assert [process.wait(timeout=30) for process in processes] == [0, 0, 0]
+    assert (empty_cache / "log").read_text() == "built\n"
+
+
+def test_a_run_leaves_nothing(empty_cache: Path) -> None:
+    with cache.scratch("run") as folder:
+        (folder / "file").touch()
+    with pytest.raises(KeyboardInterrupt), cache.scratch("run"):
+        raise KeyboardInterrupt
+    assert not [path for path in (empty_cache / "scratch").iterdir() if path.is_dir()]
+
+
+def test_the_last_failed_runs_are_kept(empty_cache: Path) -> None:
+    failed = []
+    for _ in range(cache.FAILED_KEPT + 2):
+        with pytest.raises(KlocError), cache.scratch("run") as folder:
+            failed.append(folder)
+            raise KlocError("no")
+    with cache.scratch("other"):
+        kept = {path for path in failed if path.exists()}
+    assert kept == set(failed[-cache.FAILED_KEPT :])
+
+
+def test_what_a_killed_run_left_is_removed(empty_cache: Path) -> None:
+    left = empty_cache / "scratch" / "run-dead"
+    left.mkdir(parents=True)
+    (left / cache.RUNNING).touch()
+    with cache.scratch("run") as alive, cache.scratch("run"):
+        assert not left.exists()
+        assert alive.exists()
+
+
+def test_closed_folders_are_removed(tmp_path: Path) -> None:
+    closed = tmp_path / "tree" / "closed"
+    closed.mkdir(parents=True)
+    (closed / "file").touch()
+    closed.chmod(0o500)
+    cache.remove(tmp_path / "tree")
+    assert not (tmp_path / "tree").exists()
+
+
+def test_a_cache_that_cannot_be_made(tmp_path: Path, empty_cache: Path) -> None:
+    (tmp_path / "file").touch()
+    cache.use(tmp_path / "file" / "cache")
+    with pytest.raises(KlocError, match="cannot be made"):
+        cache.folder()
+    cache.use(empty_cache)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+import argparse
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kloc import cache, cli, ui
+from kloc.errors import KlocError
+
+
+def command(run: Any, **more: Any) -> SimpleNamespace:
+    return SimpleNamespace(NAME="try", HELP="", add_arguments=lambda _: None, run=run, **more)
+
+
+@pytest.fixture
+def settings(monkeypatch: pytest.MonkeyPatch) -> ui.Settings:
+    settings = ui.Settings()
+    monkeypatch.setattr(ui, "settings", settings)
+    return settings
+
+
+def start(monkeypatch: pytest.MonkeyPatch, command: SimpleNamespace, *argv: str) -> int:
+    monkeypatch.setattr(cli, "_commands", lambda: [command])
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    return cli.main(["try", *argv])
+
+
+def test_every_command_has_name_and_help() -> None:
+    commands = cli._commands()
+    assert {"doctor", "kernel", "test"} <= {command.NAME for command in commands}
+    assert all(command.HELP for command in commands)
+
+
+def test_the_common_options(
+    monkeypatch: pytest.MonkeyPatch, settings: ui.Settings, empty_cache: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    argv = ["--yes", "--verbose", "--cache", str(other)]
+    assert start(monkeypatch, command(lambda _: 7), *argv) == 7
+    assert settings == ui.Settings(yes=True, verbose=True)
+    assert cache.folder() == other
+
+
+def test_an_error_is_said_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, settings: ui.Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(args: argparse.Namespace) -> int:
+        raise KlocError("it [is] broken", hint="mend it")
+
+    ui.console.cache_clear()
+    assert start(monkeypatch, command(run)) == 1
+    assert capsys.readouterr().err == "kloc: it [is] broken\nmend it\n"
+
+
+def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) -> None:
+    def run(args: argparse.Namespace) -> int:
+        raise KeyboardInterrupt
+
+    assert start(monkeypatch, command(run)) == 130
+
+
+def test_a_program_after_two_dashes(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) -> None:
+    seen = []
+
+    def run(args: argparse.Namespace) -> int:
+        seen.append(args.program)
+        return 0
+
+    start(monkeypatch, command(run, TAKES_PROGRAM=True), "--", "ls", "--", "-l")
+    start(monkeypatch, command(run, TAKES_PROGRAM=True))
+    assert seen == [["ls", "--", "-l"], None]
+    with pytest.raises(SystemExit) as end:
+        start(monkeypatch, command(run), "--", "ls")
+    assert end.value.code == 2

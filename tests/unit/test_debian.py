@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kloc import debian, ui
+from kloc.errors import KlocError
+
+ONE_LINE = """\
+# deb http://comment.example/debian bookworm main
+deb cdrom:[Debian]/ bookworm main
+deb [signed-by=/usr/share/key.gpg] http://other.example/apt stable main
+deb http://mirror.example/debian bookworm main contrib # near
+deb http://security.example/debian-security bookworm-security main
+"""
+
+DEB822 = """\
+Types: deb deb-src
+# a comment between
+URIs: https://mirror.example/debian
+Suites: trixie trixie-updates
+Components: main
+
+Types: deb
+Enabled: no
+URIs: http://off.example/debian
+Suites: trixie-security
+Components: main
+"""
+
+
+def configure(monkeypatch: pytest.MonkeyPatch, etc: Path, codename: str) -> None:
+    real = debian._sources
+    monkeypatch.setattr(debian, "_sources", lambda _: real(etc))
+    monkeypatch.setattr(debian, "os_release", lambda: {"VERSION_CODENAME": codename})
+    (etc / "sources.list.d").mkdir()
+
+
+def test_the_mirror_of_one_line_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    configure(monkeypatch, tmp_path, "bookworm")
+    (tmp_path / "sources.list.d" / "debian.list").write_text(ONE_LINE)
+    assert debian.apt_lines() == [
+        "deb http://mirror.example/debian trixie main",
+        "deb http://mirror.example/debian trixie-updates main",
+        "deb http://security.example/debian-security trixie-security main",
+    ]
+
+
+def test_the_mirror_of_deb822_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    configure(monkeypatch, tmp_path, "trixie")
+    (tmp_path / "sources.list.d" / "debian.sources").write_text(DEB822)
+    lines = debian.apt_lines()
+    assert lines[0] == "deb https://mirror.example/debian trixie main"
+    assert lines[2] == f"deb {debian.DEFAULT_SECURITY_MIRROR} trixie-security main"
+
+
+def test_no_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    configure(monkeypatch, tmp_path, "")
+    assert debian.apt_lines()[0] == f"deb {debian.DEFAULT_MIRROR} trixie main"
+
+
+@pytest.fixture
+def bare_host(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """A Debian without mmdebstrap, on which nobody is root; the commands that are run there."""
+    commands: list[list[str]] = []
+
+    def run(argv: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(argv)
+        return subprocess.CompletedProcess(argv, 0, "", "")
+
+    monkeypatch.setattr(debian, "missing", lambda: ["mmdebstrap"])
+    monkeypatch.setattr(debian.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(debian.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(debian.subprocess, "run", run)
+    return commands
+
+
+def test_what_is_missing_is_installed_through_sudo(
+    monkeypatch: pytest.MonkeyPatch, bare_host: list[list[str]]
+) -> None:
+    monkeypatch.setattr(ui, "settings", ui.Settings(yes=True))
+    debian.require()
+    assert bare_host == [
+        ["sudo", "apt-get", "update"],
+        ["sudo", "apt-get", "install", "--yes", "--no-install-recommends", "mmdebstrap"],
+    ]
+
+
+def test_without_a_terminal_nothing_is_installed(
+    monkeypatch: pytest.MonkeyPatch, bare_host: list[list[str]]
+) -> None:
+    monkeypatch.setattr(ui, "settings", ui.Settings())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    with pytest.raises(KlocError) as error:
+        debian.require()
+    assert "mmdebstrap" in error.value.message
+    assert "--yes" in (error.value.hint or "")
+    assert not bare_host
+
+
+def test_not_debian(monkeypatch: pytest.MonkeyPatch, bare_host: list[list[str]]) -> None:
+    monkeypatch.setattr(debian.shutil, "which", lambda name: None)
+    monkeypatch.setattr(debian, "description", lambda: "Plan 9")
+    with pytest.raises(KlocError, match="this is Plan 9, not Debian"):
+        debian.require()
+
+
+def test_a_package_that_is_not_there() -> None:
+    error = debian._bootstrap_error("a guest", "E: Unable to locate package redsi\nE: more")
+    assert error.message == "Debian 13 has no package redsi"
