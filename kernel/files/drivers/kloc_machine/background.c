@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two-tier machine: what runs, and threads that have a core of their own.
+ *
+ * A server has cores to spare for the kernel's threads that reclaim, compact,
+ * migrate and sample. Here they share the one core, but not its time: the model
+ * is told when such a thread runs, lets the machine's time stand still, and
+ * keeps a clock for the thread. The thread waits when its clock is ahead.
+ */
+#define pr_fmt(fmt) "kloc_machine: " fmt
+
+#include <linux/binfmts.h>
+#include <linux/hrtimer.h>
+#include <linux/init.h>
+#include <linux/irqflags.h>
+#include <linux/mm_types.h>
+#include <linux/moduleparam.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+
+#include <trace/events/sched.h>
+
+#include "machine.h"
+
+static unsigned int background_ahead_ns = 200 * NSEC_PER_USEC;
+module_param(background_ahead_ns, uint, 0644);
+MODULE_PARM_DESC(background_ahead_ns,
+		 "how far the clock of a background thread may be ahead");
+
+DEFINE_STATIC_KEY_FALSE(kloc_machine_background_key);
+
+static const char * const background_names[] = {
+	"kswapd", "kcompactd", "khugepaged", "kdamond", "kloc",
+};
+
+/* Slots in use but for slot 0, the workload's. They are never given back. */
+static unsigned int slots_used;
+
+/**
+ * kloc_machine_is_background() - is this a background thread by its name?
+ * @comm: name of a kernel thread
+ *
+ * Return: whether the thread's work is done on a core of its own.
+ */
+bool kloc_machine_is_background(const char *comm)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(background_names); i++)
+		if (str_has_prefix(comm, background_names[i]))
+			return true;
+	return false;
+}
+
+/**
+ * kloc_machine_slot_of() - the slot of a background thread
+ * @comm: name of the kernel thread, TASK_COMM_LEN bytes padded with zeros
+ *
+ * Slots go by name, so that a thread that was stopped and started again, as
+ * DAMON's are, goes on with its slot. Called with preemption disabled.
+ *
+ * Return: the slot, 0 for a thread that is not background or has no slot left.
+ */
+unsigned int kloc_machine_slot_of(const char *comm)
+{
+	struct kloc_machine_slot *slots = kloc_machine_page->slots;
+	unsigned int slot;
+
+	for (slot = 1; slot <= slots_used; slot++)
+		if (!memcmp(slots[slot].comm, comm, TASK_COMM_LEN))
+			return slot;
+
+	if (slot == KLOC_MACHINE_SLOTS || !kloc_machine_is_background(comm))
+		return 0;
+
+	memcpy(slots[slot].comm, comm, TASK_COMM_LEN);
+	slots_used = slot;
+	return slot;
+}
+
+/*
+ * Addresses are told apart by the context's number, which is never used twice,
+ * other than the address of an mm_struct. Kernel threads borrow what was there.
+ */
+static void tell_model(struct task_struct *task)
+{
+	struct kloc_machine_page *page = kloc_machine_page;
+
+	BUILD_BUG_ON(TASK_COMM_LEN != KLOC_MACHINE_COMM);
+
+	page->slot = task->flags & PF_KTHREAD ? kloc_machine_slot_of(task->comm)
+					      : 0;
+	if (task->mm)
+		page->mm = task->mm->context.ctx_id;
+	kloc_machine_call(KLOC_MACHINE_SWITCH);
+}
+
+static void on_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state)
+{
+	tell_model(next);
+}
+
+static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
+		    struct linux_binprm *bprm)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	tell_model(task);
+	local_irq_restore(flags);
+}
+
+/* May the current task sleep right here? cond_resched() does not promise it. */
+static bool may_sleep(void)
+{
+	return !preempt_count() && !irqs_disabled() && !rcu_preempt_depth() &&
+	       READ_ONCE(current->__state) == TASK_RUNNING;
+}
+
+/* Called by cond_resched(). */
+void __kloc_machine_background_wait(void)
+{
+	u64 now, background;
+	ktime_t ahead;
+
+	if (!READ_ONCE(kloc_machine_page->slot) || !may_sleep())
+		return;
+
+	now = kloc_machine_time();
+	background = READ_ONCE(kloc_machine_page->background);
+	if (background <= now + background_ahead_ns)
+		return;
+
+	ahead = ns_to_ktime(background - now);
+	__set_current_state(TASK_IDLE);
+	schedule_hrtimeout_range(&ahead, 0, HRTIMER_MODE_REL);
+}
+
+static int __init background_init(void)
+{
+	int error;
+
+	if (!kloc_machine_present())
+		return 0;
+
+	error = register_trace_sched_switch(on_switch, NULL);
+	if (!error)
+		error = register_trace_sched_process_exec(on_exec, NULL);
+	if (error) {
+		pr_err("cannot follow the scheduler: %d\n", error);
+		return error;
+	}
+	static_branch_enable(&kloc_machine_background_key);
+	return 0;
+}
+device_initcall(background_init);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two-tier machine: how many pages moved between the tiers, and by whom.
+ */
+#define pr_fmt(fmt) "kloc_machine: " fmt
+
+#include <linux/init.h>
+#include <linux/memory-tiers.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+
+#include <trace/events/migrate.h>
+
+#include "machine.h"
+
+static enum kloc_machine_kind kind_of(const struct folio *folio)
+{
+	if (folio_test_anon(folio))
+		return KLOC_MACHINE_ANON;
+	if (folio_test_swapbacked(folio))
+		return KLOC_MACHINE_SHMEM;
+	if (folio->mapping)
+		return KLOC_MACHINE_FILE;
+	return KLOC_MACHINE_OTHER;
+}
+
+static void on_migrate(void *data, struct folio *source,
+		       struct folio *folio, int reason)
+{
+	struct kloc_machine_page *page = kloc_machine_page;
+	bool from_top = node_is_toptier(folio_nid(source));
+	bool to_top = node_is_toptier(folio_nid(folio));
+	long pages = folio_nr_pages(folio);
+
+	/* One core, so that no other thread counts meanwhile. */
+	preempt_disable_notrace();
+	if (to_top && !from_top)
+		page->promoted[kind_of(folio)] += pages;
+	else if (from_top && !to_top)
+		page->demoted[kind_of(folio)] += pages;
+	page->slots[page->slot].migrated += pages;
+	preempt_enable_notrace();
+}
+
+static int __init migrate_init(void)
+{
+	int error;
+
+	if (!kloc_machine_present())
+		return 0;
+
+	error = register_trace_mm_migrate_folio(on_migrate, NULL);
+	if (error)
+		pr_err("cannot count migrations: %d\n", error);
+	return error;
+}
+device_initcall(migrate_init);

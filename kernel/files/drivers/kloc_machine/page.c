@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two-tier machine: the page that the kernel and the timing model share.
+ */
+#define pr_fmt(fmt) "kloc_machine: " fmt
+
+#include <linux/init.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/pci.h>
+#include <linux/pgtable.h>
+
+/* Where a slab page names its cache is known to mm/ alone. */
+#include "../../mm/slab.h"
+#include "machine.h"
+
+#define IVSHMEM_VENDOR	PCI_VENDOR_ID_REDHAT_QUMRANET
+#define IVSHMEM_DEVICE	0x1110
+#define IVSHMEM_BAR	2
+
+static struct kloc_machine_page no_page;
+struct kloc_machine_page *kloc_machine_page __ro_after_init = &no_page;
+
+/**
+ * kloc_machine_present() - is there a timing model?
+ *
+ * Return: whether the shared page was found and the model speaks its version.
+ */
+bool kloc_machine_present(void)
+{
+	return kloc_machine_page != &no_page;
+}
+
+/**
+ * kloc_machine_pci() - find and enable one of the machine's memory devices
+ * @number: PCI device number on bus 0, KLOC_MACHINE_PCI_*
+ *
+ * Return: the enabled device, whose BAR 2 is its memory, with a reference that
+ * the caller owns; NULL if there is none.
+ */
+struct pci_dev *kloc_machine_pci(unsigned int number)
+{
+	struct pci_dev *pci;
+
+	pci = pci_get_domain_bus_and_slot(0, 0, PCI_DEVFN(number, 0));
+	if (!pci)
+		return NULL;
+	if (pci->vendor != IVSHMEM_VENDOR || pci->device != IVSHMEM_DEVICE ||
+	    !pci_resource_len(pci, IVSHMEM_BAR) || pci_enable_device(pci)) {
+		pci_dev_put(pci);
+		return NULL;
+	}
+	return pci;
+}
+
+static int __init page_init(void)
+{
+	struct kloc_machine_page *page;
+	struct pci_dev *pci;
+
+	pci = kloc_machine_pci(KLOC_MACHINE_PCI_PAGE);
+	if (!pci)
+		return 0;
+
+	page = memremap(pci_resource_start(pci, IVSHMEM_BAR), sizeof(*page),
+			MEMREMAP_WB);
+	if (page && page->magic == KLOC_MACHINE_MAGIC &&
+	    page->version == KLOC_MACHINE_VERSION) {
+		kloc_machine_page = page;
+		return 0;
+	}
+
+	pr_info("no timing model: time is the processor's own\n");
+	if (page)
+		memunmap(page);
+	pci_disable_device(pci);
+	pci_dev_put(pci);
+	return 0;
+}
+/* The clock comes next, and as early as PCI resources allow. */
+fs_initcall_sync(page_init);
+
+static void __init describe_memmap(struct kloc_machine_layout *layout)
+{
+	unsigned long section;
+
+	BUILD_BUG_ON(SECTION_SIZE_BITS != KLOC_MACHINE_SECTION_SHIFT);
+
+	for (section = 0; section < KLOC_MACHINE_SECTIONS; section++) {
+		unsigned long pfn = section_nr_to_pfn(section);
+
+		/*
+		 * The struct pages of a section fill one 2 MiB page of the
+		 * memmap, or the model would need to know more than this.
+		 */
+		if (present_section_nr(section))
+			layout->memmap[section] =
+				slow_virt_to_phys(pfn_to_page(pfn));
+	}
+}
+
+static int __init describe_layout(void)
+{
+	struct kloc_machine_layout *layout = &kloc_machine_page->layout;
+
+	if (!kloc_machine_present())
+		return 0;
+
+	layout->page_offset = PAGE_OFFSET;
+	layout->kernel_map = __START_KERNEL_map;
+	layout->kernel_phys = phys_base;
+	layout->page_size = sizeof(struct page);
+	layout->slab_cache = offsetof(struct slab, slab_cache);
+	layout->cache_name = offsetof(struct kmem_cache, name);
+	layout->page_type = offsetof(struct page, page_type);
+	layout->page_mapping = offsetof(struct page, mapping);
+	layout->page_private = offsetof(struct page, private);
+	layout->page_head = offsetof(struct page, compound_head);
+	layout->type_buddy = PGTY_buddy;
+	layout->type_table = PGTY_table;
+	layout->type_slab = PGTY_slab;
+	layout->flag_reserved = PG_reserved;
+	layout->flag_swapbacked = PG_swapbacked;
+	layout->flag_head = PG_head;
+	layout->memmap_base = (unsigned long)pfn_to_page(0);
+	describe_memmap(layout);
+
+	kloc_machine_call(KLOC_MACHINE_LAYOUT);
+	return 0;
+}
+late_initcall(describe_layout);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two-tier machine: timers.
+ *
+ * The local APIC timer counts what QEMU's clock counts: instructions, and the
+ * time for which the machine idles. How many instructions there will be until
+ * a certain time is a guess, from the ratio of late. The guess is made low and
+ * bounded; an interrupt that comes before its time only sets the next one.
+ */
+#include <linux/bits.h>
+#include <linux/clockchips.h>
+#include <linux/ktime.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+
+#include "machine.h"
+
+/*
+ * An interrupt that is early costs some 300 instructions, one that is late is
+ * late by at most as many stalls as there are instructions here.
+ */
+static unsigned int timer_max_ns = 65536;
+module_param(timer_max_ns, uint, 0644);
+MODULE_PARM_DESC(timer_max_ns,
+		 "most instructions to wait for before looking at the time");
+
+static unsigned int timer_min_ns = 500;
+module_param(timer_min_ns, uint, 0644);
+MODULE_PARM_DESC(timer_min_ns,
+		 "fewest instructions to program a timer interrupt for");
+
+DEFINE_STATIC_KEY_FALSE(kloc_machine_timer_key);
+
+/* As many instructions as ns, where the model has no rate yet. */
+#define RATE_ONE	BIT_ULL(16)
+
+struct timer_state {
+	struct clock_event_device *event;
+	bool idle;	/* program the time as it is: only idleness follows */
+};
+
+static DEFINE_PER_CPU(struct timer_state, timer_state);
+
+static u64 ns_to_ticks(const struct clock_event_device *event, u64 ns)
+{
+	return mul_u64_u32_shr(ns, event->mult, event->shift);
+}
+
+/* Called by lapic_next_event(). */
+unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
+					 struct clock_event_device *event)
+{
+	struct timer_state *state = this_cpu_ptr(&timer_state);
+	u64 rate;
+
+	state->event = event;
+	if (state->idle)
+		return ticks;
+
+	kloc_machine_call(KLOC_MACHINE_SETTLE);
+	rate = READ_ONCE(kloc_machine_page->rate) ?: RATE_ONE;
+	return kloc_machine_timer_scale(ticks, rate,
+					ns_to_ticks(event, timer_min_ns),
+					ns_to_ticks(event, timer_max_ns));
+}
+
+/* Set the timer for an event that is due in the future; false if it is due. */
+static bool rearm(struct clock_event_device *event)
+{
+	s64 left = ktime_to_ns(ktime_sub(event->next_event, ktime_get()));
+
+	if (left <= 0)
+		return false;
+
+	left = min_t(u64, left, event->max_delta_ns);
+	event->set_next_event(max(ns_to_ticks(event, left), 1), event);
+	return true;
+}
+
+/* Called by the local APIC timer's interrupt. */
+bool __kloc_machine_timer_early(struct clock_event_device *event)
+{
+	return clockevent_state_oneshot(event) && rearm(event);
+}
+
+/**
+ * kloc_machine_timer_idle_enter() - the core goes idle
+ *
+ * From here the timer and the machine's time run at the same pace.
+ */
+void kloc_machine_timer_idle_enter(void)
+{
+	struct timer_state *state = this_cpu_ptr(&timer_state);
+
+	if (!state->event || !clockevent_state_oneshot(state->event))
+		return;
+	state->idle = true;
+	rearm(state->event);
+}
+
+/**
+ * kloc_machine_timer_idle_exit() - the core is back, perhaps by another cause
+ */
+void kloc_machine_timer_idle_exit(void)
+{
+	struct timer_state *state = this_cpu_ptr(&timer_state);
+
+	if (!state->idle)
+		return;
+	state->idle = false;
+	if (clockevent_state_oneshot(state->event))
+		rearm(state->event);
+}
+
+/**
+ * kloc_machine_timer_start() - from now on timers follow the machine's time
+ */
+void kloc_machine_timer_start(void)
+{
+	static_branch_enable(&kloc_machine_timer_key);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The two-tier machine: what the rest of the kernel calls.
+ *
+ * Everything here compiles to nothing without CONFIG_KLOC_MACHINE, and is a
+ * no-op behind a static key until the timing model is found.
+ */
+#ifndef _LINUX_KLOC_MACHINE_H
+#define _LINUX_KLOC_MACHINE_H
+
+#include <linux/jump_label.h>
+#include <linux/mm_types.h>
+#include <linux/types.h>
+#include <uapi/linux/kloc_machine.h>
+
+struct clock_event_device;
+
+#ifdef CONFIG_KLOC_MACHINE
+
+DECLARE_STATIC_KEY_FALSE(kloc_machine_timer_key);
+DECLARE_STATIC_KEY_FALSE(kloc_machine_background_key);
+
+unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
+					 struct clock_event_device *event);
+bool __kloc_machine_timer_early(struct clock_event_device *event);
+void __kloc_machine_background_wait(void);
+
+/**
+ * kloc_machine_timer_ticks() - what to program the local APIC timer with
+ * @ticks: ticks of the machine's time until the event
+ * @event: the clock event device of this CPU
+ *
+ * The timer counts instructions, not the machine's time.
+ *
+ * Return: ticks until the timer interrupt, which never comes too late by much,
+ * but may well come early, see kloc_machine_timer_early().
+ */
+static inline unsigned long
+kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
+{
+	if (static_branch_unlikely(&kloc_machine_timer_key))
+		return __kloc_machine_timer_ticks(ticks, event);
+	return ticks;
+}
+
+/**
+ * kloc_machine_timer_early() - is a timer interrupt ahead of its time?
+ * @event: the clock event device of this CPU
+ *
+ * Return: true when the machine's time has not reached the event yet. The
+ * timer has then been programmed for the rest, and its handler must not run.
+ */
+static inline bool kloc_machine_timer_early(struct clock_event_device *event)
+{
+	return static_branch_unlikely(&kloc_machine_timer_key) &&
+	       __kloc_machine_timer_early(event);
+}
+
+/**
+ * kloc_machine_background_wait() - let time catch up with a background thread
+ *
+ * A background thread runs on a core of its own, as far as time is concerned.
+ * One whose core is ahead of the machine's time sleeps here until the machine
+ * is there too. Called where the thread offers to be rescheduled.
+ */
+static inline void kloc_machine_background_wait(void)
+{
+	if (static_branch_unlikely(&kloc_machine_background_key))
+		__kloc_machine_background_wait();
+}
+
+/**
+ * kloc_machine_tag_page() - tell the timing model what a page is used for
+ * @page: head of an allocation that nobody else keeps a private value in
+ * @tag: one of KLOC_MACHINE_TAG_*
+ *
+ * The page allocator clears the tag when it hands out the page the next time.
+ */
+static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
+{
+	page->private = tag;
+}
+
+#else /* !CONFIG_KLOC_MACHINE */
+
+static inline unsigned long
+kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
+{
+	return ticks;
+}
+
+static inline bool kloc_machine_timer_early(struct clock_event_device *event)
+{
+	return false;
+}
+
+static inline void kloc_machine_background_wait(void)
+{
+}
+
+static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
+{
+}
+
+#endif /* CONFIG_KLOC_MACHINE */
+
+#endif /* _LINUX_KLOC_MACHINE_H */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What the guest kernel of the two-tier machine and its timing model agree on.
+ *
+ * The machine's time is T = instructions x CPI + stalls + idle. The timing
+ * model (a QEMU plugin) computes it; the guest reads it as TSC + offset, where
+ * the TSC counts QEMU's instruction clock (1 ns an instruction plus the jumps
+ * made while idle) and offset is kept by the model in the page below. The page
+ * is the memory of an ivshmem-plain PCI device, which QEMU and the plugin map
+ * from one file.
+ *
+ * The guest tells the model what only it knows by filling in the page and then
+ * executing a long NOP, 0f 1f 80 CALL 'K' 'L' 'C' (nopl disp32(%rax)), which
+ * any other machine, or this one without the model, ignores.
+ *
+ * Both sides are little-endian 64-bit; the kernel and the plugin include this
+ * very file.
+ */
+#ifndef _UAPI_LINUX_KLOC_MACHINE_H
+#define _UAPI_LINUX_KLOC_MACHINE_H
+
+#include <linux/types.h>
+
+#define KLOC_MACHINE_MAGIC	0x45434f4c4b4d3231ULL
+#define KLOC_MACHINE_VERSION	1
+
+/* PCI device numbers (bus 0) of the ivshmem devices, function 0 */
+#define KLOC_MACHINE_PCI_PAGE	4	/* this page */
+#define KLOC_MACHINE_PCI_DISK	5	/* first disk; the others follow */
+#define KLOC_MACHINE_PCI_DISKS	4
+
+/* Bytes that follow 0f 1f 80 CALL */
+#define KLOC_MACHINE_NOP_1	'K'
+#define KLOC_MACHINE_NOP_2	'L'
+#define KLOC_MACHINE_NOP_3	'C'
+
+/* CALL: what the guest says. "page" fields that a call reads are named. */
+enum kloc_machine_call {
+	/* The kernel is up; layout is filled in. */
+	KLOC_MACHINE_LAYOUT = 1,
+	/* The workload is about to load: what memory is free is noted. */
+	KLOC_MACHINE_START = 2,
+	/* The measured region begins: tsc, monotonic, migrated. */
+	KLOC_MACHINE_BEGIN = 3,
+	/* The measured region ends: tsc, monotonic, migrated. */
+	KLOC_MACHINE_END = 4,
+	/* Bring offset and rate up to date (before a timer is programmed). */
+	KLOC_MACHINE_SETTLE = 5,
+	/* Another task runs from here: slot, mm. */
+	KLOC_MACHINE_SWITCH = 6,
+	/* The copy that follows is a device's, not the core's: dma_bytes_per_us. */
+	KLOC_MACHINE_DMA_BEGIN = 7,
+	KLOC_MACHINE_DMA_END = 8,
+	/* The core goes idle and is back: tsc, storage_pending (on entry). */
+	KLOC_MACHINE_IDLE_ENTER = 9,
+	KLOC_MACHINE_IDLE_EXIT = 10,
+};
+
+/* Background threads: slot 0 is everything that is not one. */
+#define KLOC_MACHINE_SLOTS	32
+#define KLOC_MACHINE_COMM	16
+
+/* struct page tags (page->private of an untyped page) that name its owner */
+#define KLOC_MACHINE_TAG_SOCKET	0x4b434f534b4c4f43ULL
+#define KLOC_MACHINE_TAG_STACK	0x4b4154534b4c4f43ULL
+
+enum kloc_machine_kind {
+	KLOC_MACHINE_ANON,
+	KLOC_MACHINE_FILE,
+	KLOC_MACHINE_SHMEM,
+	KLOC_MACHINE_OTHER,
+	KLOC_MACHINE_KINDS,
+};
+
+/* One 128 MiB section of physical memory needs 2 MiB of struct page. */
+#define KLOC_MACHINE_SECTIONS	512
+#define KLOC_MACHINE_SECTION_SHIFT	27
+
+struct kloc_machine_slot {
+	char comm[KLOC_MACHINE_COMM];
+	__u64 migrated;			/* pages that this thread migrated */
+	__u64 reserved;
+};
+
+/* What the model must know to tell what a page is for. */
+struct kloc_machine_layout {
+	__u64 page_offset;		/* virtual address of physical 0 */
+	__u64 kernel_map;		/* __START_KERNEL_map */
+	__u64 kernel_phys;		/* physical address of kernel_map */
+	__u64 page_size;		/* sizeof(struct page) */
+	__u64 slab_cache;		/* offsetof(struct slab, slab_cache) */
+	__u64 cache_name;		/* offsetof(struct kmem_cache, name) */
+	__u64 page_type;		/* offsetof(struct page, page_type) */
+	__u64 page_mapping;
+	__u64 page_private;
+	__u64 page_head;		/* offsetof(struct page, compound_head) */
+	__u64 type_buddy;		/* PGTY_* : the top byte of page_type */
+	__u64 type_table;
+	__u64 type_slab;
+	__u64 flag_reserved;		/* PG_* : bit numbers in flags */
+	__u64 flag_swapbacked;
+	__u64 flag_head;
+	__u64 memmap_base;		/* virtual address of pfn 0's struct page */
+	/* physical address of each section's struct pages, 0 if not present */
+	__u64 memmap[KLOC_MACHINE_SECTIONS];
+};
+
+struct kloc_machine_page {
+	/* The model writes these, */
+	__u64 magic;
+	__u64 version;
+	__s64 offset;			/* T = TSC + offset, ns */
+	__u64 rate;			/* recent TSC ns per ns of T, 16.16 */
+	__u64 background;		/* T of the running background thread, ns */
+	__u64 modelled;			/* 1 within the measured region */
+	__u64 instructions;		/* so far, brought up to date now and then */
+	__u64 time;			/* T, likewise, ns */
+	__u64 to_guest[24];
+
+	/* the guest these. */
+	__u64 tsc;			/* at the call */
+	__u64 monotonic;		/* CLOCK_MONOTONIC at the call, ns */
+	__u64 slot;			/* background slot of the running task */
+	__u64 mm;			/* address space of the running task */
+	__u64 dma_bytes_per_us;
+	__u64 storage_pending;		/* requests that the disks are serving */
+	__u64 runnable;			/* tasks that wait for this core */
+	__u64 to_model[25];
+
+	/* pages moved so far, by enum kloc_machine_kind */
+	__u64 promoted[KLOC_MACHINE_KINDS];
+	__u64 demoted[KLOC_MACHINE_KINDS];
+
+	struct kloc_machine_slot slots[KLOC_MACHINE_SLOTS];
+	struct kloc_machine_layout layout;
+};
+
+#endif /* _UAPI_LINUX_KLOC_MACHINE_H */
