@@ -269,11 +269,13 @@ static unsigned int struct_kind(struct pages *pages, const unsigned char *page)
 unsigned int pages_kind(struct pages *pages, uint64_t physical)
 {
 	const unsigned char *page;
+	unsigned int kind;
 
 	if (!pages->known)
 		return KIND_UNKNOWN;
 	page = page_struct(pages, physical >> FRAME_SHIFT);
-	return page ? struct_kind(pages, page) : KIND_OTHER;
+	kind = page ? struct_kind(pages, page) : KIND_OTHER;
+	return kind == KIND_FREE ? KIND_OTHER : kind;
 }
 
 /*

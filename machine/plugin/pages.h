@@ -54,7 +54,12 @@ bool pages_set_layout(struct pages *pages, const struct kloc_machine_layout *lay
 /* Caches may have been destroyed and made since: look at their names again. */
 void pages_forget_caches(struct pages *pages);
 
-/* The kind of the page at this physical address; below pages->kind_count. */
+/*
+ * The kind of the page at this physical address, which is being accessed; below
+ * pages->kind_count. It cannot be free: one that looks so is on its way to an
+ * owner (the tails of a large page are zeroed before they are made tails), and
+ * counts as other.
+ */
 unsigned int pages_kind(struct pages *pages, uint64_t physical);
 
 /* "anon", "slab:dentry"; the strings live as long as pages. */

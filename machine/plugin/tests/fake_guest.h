@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A guest of 4 MiB whose first frames hold its memmap and its kmem_caches: what
+ * classification reads of a real one.
+ */
+#ifndef FAKE_GUEST_H
+#define FAKE_GUEST_H
+
+#include "pages.h"
+
+#define GUEST_FRAMES		1024ULL
+#define GUEST_FAST_FRAMES	512ULL
+#define GUEST_CACHES		32ULL	/* frame of the kmem_caches */
+#define GUEST_MEMMAP_BASE	0xffffea0000000000ULL
+#define GUEST_PAGE_OFFSET	0xffff888000000000ULL
+
+/* struct page of the fake guest; "head" is where slab pages have their cache. */
+struct guest_page {
+	uint64_t flags;
+	uint64_t head;
+	uint64_t unused;
+	uint64_t mapping;
+	uint64_t index;
+	uint64_t private_data;
+	uint32_t page_type;
+	uint32_t references;
+	uint64_t memcg;
+};
+
+struct guest_cache {
+	uint64_t unused[3];
+	uint64_t name;
+	char letters[96];
+};
+
+struct guest {
+	unsigned char *memory;
+	struct ram ram;
+	struct pages pages;
+	struct kloc_machine_layout layout;
+};
+
+extern struct guest guest;
+
+/* All frames are in use by nobody in particular, kind "other". */
+void guest_init(void);
+void guest_free(void);
+
+struct guest_page *guest_page(uint64_t frame);
+uint64_t guest_page_address(uint64_t frame);
+
+/* Give the cache of that number a name; make a frame a slab of it. */
+void guest_cache(unsigned int number, const char *name);
+void guest_slab(uint64_t frame, unsigned int number);
+
+#endif /* FAKE_GUEST_H */

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "machine.h"
+
+#define MEGA		(1ULL << 20)
+#define SLOW		(16 * MEGA)	/* physical address of the slow tier */
+
+static char folder[] = "/tmp/kloc-model-XXXXXX";
+static struct machine machine;
+static struct kloc_machine_page page;
+static struct counts counts;
+
+static void make_file(const char *name, uint64_t bytes)
+{
+	FILE *file = fopen(name, "w");
+
+	CHECK(file && !ftruncate(fileno(file), (off_t)bytes));
+	fclose(file);
+}
+
+static void start(const char *more)
+{
+	char text[1024];
+
+	make_file("m0", 16 * MEGA);
+	make_file("m1", 64 * MEGA);
+	snprintf(text, sizeof(text),
+		 "output=out.json\npages=frames\n"
+		 "tier=fast,80,80,8,8,64\ntier=slow,240,240,1,1,64\n"
+		 "ram=0,0,16777216,m0,0\nram=1,16777216,67108864,m1,0\n%s", more);
+	memset(&machine, 0, sizeof(machine));
+	memset(&page, 0, sizeof(page));
+	memset(&counts, 0, sizeof(counts));
+	CHECK(config_parse(&machine.config, text, "test"));
+	CHECK(machine_init(&machine, &page, &counts));
+	CHECK(page.magic == KLOC_MACHINE_MAGIC && page.version == KLOC_MACHINE_VERSION);
+}
+
+static void stop(void)
+{
+	for (unsigned int i = 0; i < machine.ram.count; i++)
+		CHECK(machine.ram.ranges[i].bytes != NULL);
+	machine_free(&machine);
+}
+
+/* The guest calls, with its clocks as they are (it never idled). */
+static void call(unsigned int number)
+{
+	machine_read_tsc(&machine);
+	page.tsc = counts.user + counts.kernel;
+	page.monotonic = page.tsc + (uint64_t)page.offset;
+	machine_call(&machine, number);
+}
+
+/* A user's access, one instruction, mapped one to one. */
+static void touch(uint64_t physical, bool store)
+{
+	counts.user++;
+	machine_access(&machine, spaces_key(&machine.spaces, physical), physical, store,
+		       false);
+}
+
+static uint64_t elapsed_ps(void)
+{
+	return clock_now_ps(&machine.region.end.clock) -
+	       clock_now_ps(&machine.region.begin.clock);
+}
+
+static bool within_per_cent(uint64_t value, uint64_t expected)
+{
+	uint64_t error = value > expected ? value - expected : expected - value;
+
+	return error * 100 <= expected;
+}
+
+/* Lines in an order that is no stream. */
+static void chase(uint64_t from, uint64_t lines)
+{
+	for (uint64_t i = 0; i < lines; i++)
+		touch(from + i * 4099 % lines * LINE_BYTES, false);
+}
+
+static void chase_has_the_latency(uint64_t from, uint64_t latency_ns)
+{
+	uint64_t lines = 8 * MEGA / LINE_BYTES;
+
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	chase(from, lines);
+	call(KLOC_MACHINE_END);
+	CHECK(within_per_cent(elapsed_ps(), lines * (latency_ns * PS_PER_NS + 250)));
+	stop();
+}
+
+static void stream_has_the_bandwidth(uint64_t from, uint64_t bytes_per_ns, bool store)
+{
+	uint64_t bytes = 8 * MEGA;
+
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	for (uint64_t at = 0; at < bytes; at += 8)
+		touch(from + at, store);
+	call(KLOC_MACHINE_END);
+	/* What is written has been read, and all but what is cached written back. */
+	if (store)
+		CHECK(machine.tiers[from ? 1 : 0].bytes[TRANSFER_WRITE] >= bytes - 2 * MEGA);
+	CHECK(within_per_cent(elapsed_ps(), (bytes + (store ? bytes - MEGA : 0)) *
+						     PS_PER_NS / bytes_per_ns));
+	stop();
+}
+
+static void small_set_does_not_stall(void)
+{
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	chase(SLOW, 4096);
+	call(KLOC_MACHINE_END);
+	call(KLOC_MACHINE_BEGIN);
+	chase(SLOW, 4096);
+	call(KLOC_MACHINE_END);
+	CHECK(machine.region.llc_misses == 4096);	/* caches are cold at BEGIN */
+	call(KLOC_MACHINE_BEGIN);
+	for (int i = 0; i < 100; i++)
+		chase(SLOW, 4096);
+	call(KLOC_MACHINE_END);
+	CHECK(machine.region.llc_misses == 4096);
+	stop();
+}
+
+static void force_tier_times_all_as_one(void)
+{
+	uint64_t lines = 4 * MEGA / LINE_BYTES;
+
+	start("force_tier=fast\n");
+	call(KLOC_MACHINE_BEGIN);
+	chase(SLOW, lines);
+	call(KLOC_MACHINE_END);
+	CHECK(within_per_cent(elapsed_ps(), lines * 80250));
+	CHECK(machine.region.misses[0][KIND_UNKNOWN][0] == lines);
+	CHECK(machine.tiers[1].bytes[TRANSFER_READ] == 0);
+	stop();
+}
+
+static void background_does_not_stop_the_workload(void)
+{
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	page.slot = 5;
+	strcpy(page.slots[5].comm, "kswapd0");
+	call(KLOC_MACHINE_SWITCH);
+	chase(SLOW, 4096);
+	page.slot = 0;
+	call(KLOC_MACHINE_SWITCH);
+	call(KLOC_MACHINE_END);
+	CHECK(elapsed_ps() == 0);
+	CHECK(machine.region.tier_stall_ps[1] == 0);
+	CHECK(machine.clock.background.threads[5].stall_ps >= 4096 * 240000);
+	CHECK(machine.tiers[1].bytes[TRANSFER_READ] == 4096 * LINE_BYTES);
+	CHECK(page.background >= 4096 * 240);
+	stop();
+}
+
+static void device_takes_bandwidth_and_no_time(void)
+{
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	touch(SLOW, true);
+	page.dma_bytes_per_us = 500;
+	call(KLOC_MACHINE_DMA_BEGIN);
+	for (uint64_t at = 0; at < 4096; at += 8)
+		touch(SLOW + at, true);
+	call(KLOC_MACHINE_DMA_END);
+	CHECK(machine.tiers[1].bytes[TRANSFER_DMA_WRITE] == 4096);
+	CHECK(clock_now_ps(&machine.clock) == 120000 + 250);
+	/* The line that the core had is gone, and not written back. */
+	touch(SLOW, false);
+	CHECK(machine.region.llc_misses == 2);
+	CHECK(machine.tiers[1].bytes[TRANSFER_WRITE] == 0);
+	stop();
+}
+
+static void device_memory_is_no_memory(void)
+{
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	touch(1ULL << 40, false);
+	CHECK(machine.region.l1_misses == 0);
+	stop();
+}
+
+static void spaces_are_kept_apart(void)
+{
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	page.mm = 7;
+	call(KLOC_MACHINE_SWITCH);
+	touch(SLOW, false);
+	page.mm = 8;
+	call(KLOC_MACHINE_SWITCH);
+	touch(SLOW, false);
+	CHECK(machine.region.l1_misses == 2);
+	CHECK(machine.region.llc_misses == 1);
+	page.mm = 7;
+	call(KLOC_MACHINE_SWITCH);
+	touch(SLOW, false);
+	CHECK(machine.region.l1_misses == 2);
+	stop();
+}
+
+static char *read_output(void)
+{
+	static char text[1 << 20];
+	FILE *file = fopen("out.json", "r");
+
+	CHECK(file != NULL);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void begin_twice_and_end_alone(void)
+{
+	start("");
+	call(KLOC_MACHINE_END);
+	call(KLOC_MACHINE_BEGIN);
+	chase(0, 100);
+	call(KLOC_MACHINE_BEGIN);
+	CHECK(strstr(read_output(), "\"complete\": false"));
+	call(KLOC_MACHINE_END);
+	CHECK(strstr(read_output(), "\"complete\": true"));
+	stop();
+}
+
+static void end_of_qemu_leaves_a_file(void)
+{
+	remove("out.json");
+	start("");
+	machine_finish(&machine);
+	CHECK(strstr(read_output(), "\"complete\": false"));
+	CHECK(strstr(read_output(), "\"regions\": []"));
+	stop();
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	chase(SLOW, 100);
+	machine_finish(&machine);
+	CHECK(strstr(read_output(), "\"complete\": false"));
+	CHECK(strstr(read_output(), "\"llc_misses\": 100"));
+	stop();
+}
+
+static void series_thins_out(void)
+{
+	start("sample_ns=1000\n");
+	call(KLOC_MACHINE_BEGIN);
+	for (int i = 0; i < 20; i++)
+		chase(SLOW, MEGA / LINE_BYTES);	/* 5 ms in all */
+	call(KLOC_MACHINE_END);
+	CHECK(machine.region.sample_count <= SAMPLES_MAX);
+	CHECK(machine.region.sample_count > SAMPLES_MAX / 4);
+	for (unsigned int i = 1; i < machine.region.sample_count; i++)
+		CHECK(machine.region.samples[i].t_ps >= machine.region.samples[i - 1].t_ps);
+	stop();
+}
+
+static void frames_say_what_fast_memory_would_save(void)
+{
+	uint64_t lines = 4 * MEGA / LINE_BYTES, number = 16 * MEGA >> FRAME_SHIFT;
+	struct frame *frames = calloc(80 * MEGA >> FRAME_SHIFT, sizeof(*frames));
+	FILE *file;
+
+	start("dump=1\nforce_tier=slow\n");
+	call(KLOC_MACHINE_START);
+	call(KLOC_MACHINE_BEGIN);
+	chase(SLOW, lines);
+	call(KLOC_MACHINE_END);
+	stop();
+	file = fopen("frames", "r");
+	CHECK(file && frames);
+	CHECK(fread(frames, sizeof(*frames), 80 * MEGA >> FRAME_SHIFT, file) ==
+	      80 * MEGA >> FRAME_SHIFT);
+	fclose(file);
+	CHECK(frames[0].flags == (FRAME_IN_USE | FRAME_FAST) && !frames[0].misses);
+	CHECK(frames[number].flags == FRAME_IN_USE && frames[number].misses == 64);
+	CHECK(frames[number].saved_ns > 63.5 * 160 && frames[number].saved_ns < 64.5 * 160);
+	free(frames);
+}
+
+void test_machine(void)
+{
+	char *before = getcwd(NULL, 0);
+
+	CHECK(before && mkdtemp(folder) && !chdir(folder));
+	chase_has_the_latency(0, 80);
+	chase_has_the_latency(SLOW, 240);
+	stream_has_the_bandwidth(0, 8, false);
+	stream_has_the_bandwidth(SLOW, 1, false);
+	stream_has_the_bandwidth(0, 8, true);
+	stream_has_the_bandwidth(SLOW, 1, true);
+	small_set_does_not_stall();
+	force_tier_times_all_as_one();
+	background_does_not_stop_the_workload();
+	device_takes_bandwidth_and_no_time();
+	device_memory_is_no_memory();
+	spaces_are_kept_apart();
+	begin_twice_and_end_alone();
+	end_of_qemu_leaves_a_file();
+	series_thins_out();
+	frames_say_what_fast_memory_would_save();
+	remove("m0");
+	remove("m1");
+	remove("out.json");
+	remove("frames");
+	CHECK(!chdir(before) && !rmdir(folder));
+	free(before);
+}
