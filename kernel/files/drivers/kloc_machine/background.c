@@ -99,6 +99,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
 	tell_model(next);
+	kloc_machine_timer_switch();
 }
 
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid,

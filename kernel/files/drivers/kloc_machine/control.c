@@ -43,6 +43,7 @@ static void call_region(unsigned int call)
 		kloc_machine_call(KLOC_MACHINE_END);
 		break;
 	}
+	kloc_machine_timer_reset();
 	local_irq_restore(flags);
 }
 

@@ -5,6 +5,7 @@
 #ifndef _KLOC_MACHINE_MACHINE_H
 #define _KLOC_MACHINE_MACHINE_H
 
+#include <linux/bits.h>
 #include <linux/kloc_machine.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -53,6 +54,49 @@ u64 kloc_machine_time(void);
 void kloc_machine_timer_start(void);
 void kloc_machine_timer_idle_enter(void);
 void kloc_machine_timer_idle_exit(void);
+void kloc_machine_timer_reset(void);
+void kloc_machine_timer_switch(void);
+
+/* TSC ns in a ns of the machine's time, 16.16 fixed point, and its bounds. */
+#define KLOC_MACHINE_RATE_ONE	BIT_ULL(16)
+#define KLOC_MACHINE_RATE_MIN	(KLOC_MACHINE_RATE_ONE / 1024)
+#define KLOC_MACHINE_RATE_MAX	(KLOC_MACHINE_RATE_ONE * 16)
+
+/**
+ * kloc_machine_timer_rate() - how many instructions make a ns?
+ * @rate: rate that was assumed so far
+ * @instructions: what was executed of late, or the ns that the TSC counted
+ * @time: ns of the machine's time which that took
+ *
+ * A rate that falls is believed at once, one that rises only little by little:
+ * a timer that was set by too low a rate costs little.
+ *
+ * Return: the rate to assume from now on.
+ */
+static inline u64 kloc_machine_timer_rate(u64 rate, u64 instructions, u64 time)
+{
+	u64 seen = div64_u64(instructions << 16, max(time, 1));
+	u64 rise = (rate * min(instructions, 8192)) >> 16;
+
+	return clamp(min(seen, rate + rise), KLOC_MACHINE_RATE_MIN,
+		     KLOC_MACHINE_RATE_MAX);
+}
+
+/**
+ * kloc_machine_timer_trust() - for how many instructions is a rate trusted?
+ * @most: where nothing stalls
+ * @rate: TSC ns in a ns of the machine's time, 16.16 fixed point
+ *
+ * The more the core stalls, the more each instruction can make a timer late,
+ * and the fewer of them pass meanwhile.
+ *
+ * Return: instructions, or TSC ns.
+ */
+static inline u64 kloc_machine_timer_trust(u64 most, u64 rate)
+{
+	return (most * clamp(rate, KLOC_MACHINE_RATE_ONE / 16,
+			     KLOC_MACHINE_RATE_ONE)) >> 16;
+}
 
 /**
  * kloc_machine_timer_scale() - turn the machine's time into timer ticks
@@ -61,7 +105,7 @@ void kloc_machine_timer_idle_exit(void);
  * @min: least ticks that are worth an interrupt
  * @max: most ticks for which @rate is trusted
  *
- * A quarter is held back: an early interrupt is cheap, a late one an error.
+ * Half is held back: an early interrupt is cheap, a late one an error.
  *
  * Return: ticks of the timer.
  */
@@ -69,7 +113,7 @@ static inline u64 kloc_machine_timer_scale(u64 ticks, u64 rate, u64 min, u64 max
 {
 	u64 scaled = mul_u64_u64_shr(ticks, rate, 16);
 
-	return clamp(scaled - scaled / 4, min, max);
+	return clamp(scaled / 2, min, max);
 }
 
 /* background.c */

@@ -16,27 +16,30 @@
 #include "machine.h"
 
 /*
- * An interrupt that is early costs some 300 instructions, one that is late is
- * late by at most as many stalls as there are instructions here.
+ * An interrupt that is early costs some 300 instructions. One that is late, as
+ * the core began to stall, is late by as many stalls as there can be here.
  */
-static unsigned int timer_max_ns = 65536;
+static unsigned int timer_max_ns = 32768;
 module_param(timer_max_ns, uint, 0644);
 MODULE_PARM_DESC(timer_max_ns,
 		 "most instructions to wait for before looking at the time");
 
-static unsigned int timer_min_ns = 500;
+static unsigned int timer_min_ns = 100;
 module_param(timer_min_ns, uint, 0644);
 MODULE_PARM_DESC(timer_min_ns,
 		 "fewest instructions to program a timer interrupt for");
 
 DEFINE_STATIC_KEY_FALSE(kloc_machine_timer_key);
 
-/* As many instructions as ns, where the model has no rate yet. */
-#define RATE_ONE	BIT_ULL(16)
+/* Fewer instructions than these say nothing about those to come. */
+#define WINDOW_NS	1024
 
 struct timer_state {
 	struct clock_event_device *event;
 	bool idle;	/* program the time as it is: only idleness follows */
+	u64 rate;	/* TSC ns in a ns of the machine's time, 16.16 */
+	u64 tsc;	/* where the present window began, in both times */
+	u64 time;
 };
 
 static DEFINE_PER_CPU(struct timer_state, timer_state);
@@ -46,22 +49,51 @@ static u64 ns_to_ticks(const struct clock_event_device *event, u64 ns)
 	return mul_u64_u32_shr(ns, event->mult, event->shift);
 }
 
+static void begin_window(struct timer_state *state)
+{
+	state->time = kloc_machine_time();
+	state->tsc = rdtsc();
+}
+
+/* Look at how much time the last instructions took. */
+static void update_rate(struct timer_state *state)
+{
+	u64 instructions = rdtsc() - state->tsc;
+	u64 time = kloc_machine_time() - state->time;
+
+	if (instructions < WINDOW_NS)
+		return;
+
+	state->rate = kloc_machine_timer_rate(state->rate, instructions, time);
+	begin_window(state);
+}
+
+/*
+ * Without the model of the memory nothing stalls, and the rate is what it is:
+ * no need to look at the time now and then.
+ */
+static u64 most_ticks(const struct clock_event_device *event, u64 rate)
+{
+	if (!READ_ONCE(kloc_machine_page->modelled))
+		return event->max_delta_ticks;
+	return ns_to_ticks(event, kloc_machine_timer_trust(timer_max_ns, rate));
+}
+
 /* Called by lapic_next_event(). */
 unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
 					 struct clock_event_device *event)
 {
 	struct timer_state *state = this_cpu_ptr(&timer_state);
-	u64 rate;
 
 	state->event = event;
 	if (state->idle)
 		return ticks;
 
 	kloc_machine_call(KLOC_MACHINE_SETTLE);
-	rate = READ_ONCE(kloc_machine_page->rate) ?: RATE_ONE;
-	return kloc_machine_timer_scale(ticks, rate,
+	update_rate(state);
+	return kloc_machine_timer_scale(ticks, state->rate,
 					ns_to_ticks(event, timer_min_ns),
-					ns_to_ticks(event, timer_max_ns));
+					most_ticks(event, state->rate));
 }
 
 /* Set the timer for an event that is due in the future; false if it is due. */
@@ -108,8 +140,35 @@ void kloc_machine_timer_idle_exit(void)
 	if (!state->idle)
 		return;
 	state->idle = false;
+	begin_window(state);
 	if (clockevent_state_oneshot(state->event))
 		rearm(state->event);
+}
+
+/**
+ * kloc_machine_timer_reset() - another kind of time begins: set the timer anew
+ *
+ * Called with interrupts disabled.
+ */
+void kloc_machine_timer_reset(void)
+{
+	struct timer_state *state = this_cpu_ptr(&timer_state);
+
+	if (state->event && clockevent_state_oneshot(state->event))
+		rearm(state->event);
+}
+
+/**
+ * kloc_machine_timer_switch() - another task runs from here
+ *
+ * How it stalls is not to be mixed with what the kernel did until now.
+ */
+void kloc_machine_timer_switch(void)
+{
+	struct timer_state *state = this_cpu_ptr(&timer_state);
+
+	update_rate(state);
+	begin_window(state);
 }
 
 /**
@@ -117,5 +176,9 @@ void kloc_machine_timer_idle_exit(void)
  */
 void kloc_machine_timer_start(void)
 {
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(timer_state, cpu).rate = KLOC_MACHINE_RATE_ONE;
 	static_branch_enable(&kloc_machine_timer_key);
 }
