@@ -21,7 +21,7 @@ KEYS = 100_000
 VALUE = 1024
 PIPELINE = 16
 # Operations of all clients together, and the part of them that is SET.
-OPERATIONS = 96_000
+OPERATIONS = 48_000
 SETS = 0.75
 # Skew: this part of the operations goes to this part of the keys.
 HOT_OPERATIONS = 0.85

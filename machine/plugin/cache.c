@@ -6,13 +6,16 @@
 
 static size_t line_count(const struct cache *cache)
 {
-	return (cache->set_mask + 1) * cache->ways;
+	return (cache->set_mask + 1) << cache->shift;
 }
 
 bool cache_init(struct cache *cache, uint64_t bytes, unsigned int ways)
 {
 	cache->ways = ways;
 	cache->set_mask = bytes / LINE_BYTES / ways - 1;
+	cache->shift = 0;
+	while (1U << cache->shift < ways)
+		cache->shift++;
 	cache->lines = malloc(line_count(cache) * sizeof(*cache->lines));
 	if (!cache->lines)
 		return false;

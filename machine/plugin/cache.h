@@ -26,6 +26,7 @@ struct cache {
 	struct cache_line *lines;
 	uint64_t set_mask;
 	unsigned int ways;
+	unsigned int shift;	/* a set takes 2^shift lines of the array */
 };
 
 bool cache_init(struct cache *cache, uint64_t bytes, unsigned int ways);
@@ -37,7 +38,7 @@ void cache_clear(struct cache *cache);
 /* The set that index falls in. Only the low bits of index count. */
 static inline struct cache_line *cache_set(const struct cache *cache, uint64_t index)
 {
-	return cache->lines + (index & cache->set_mask) * cache->ways;
+	return cache->lines + ((index & cache->set_mask) << cache->shift);
 }
 
 /*
@@ -47,6 +48,16 @@ static inline struct cache_line *cache_set(const struct cache *cache, uint64_t i
 static inline uint64_t cache_hash(uint64_t line)
 {
 	return line ^ line >> 10 ^ line >> 20;
+}
+
+/* Use the line with this key, if it is the latest of its set. */
+static inline bool cache_use_latest(struct cache_line *set, uint64_t key, bool store)
+{
+	if (unlikely(set->key != key))
+		return false;
+	if (store)
+		set->line |= CACHE_DIRTY;
+	return true;
 }
 
 /* Use the line with this key, if it is there; a store makes it dirty. */

@@ -160,12 +160,11 @@ static void access_by_device(struct machine *machine, const struct ram_range *ra
 	clock_device_line(clock, wait_ps);
 }
 
-void machine_access(struct machine *machine, uint64_t key, uint64_t physical,
-		    bool store, bool kernel)
+void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physical,
+			   bool store, bool kernel)
 {
 	const struct ram_range *range = ram_find(&machine->ram, physical);
 	uint64_t line = physical >> LINE_SHIFT;
-	struct cache_line *set;
 	bool streamed;
 
 	if (!range)
@@ -174,12 +173,10 @@ void machine_access(struct machine *machine, uint64_t key, uint64_t physical,
 		access_by_device(machine, range, line, store);
 		return;
 	}
-	set = cache_set(&machine->l1, key);
-	if (cache_use(&machine->l1, set, key, store))
-		return;
 	machine->region.l1_misses++;
 	streamed = streams_follow(&machine->streams, key);
-	evict_from_l1(machine, cache_fill(&machine->l1, set, key, line, store));
+	evict_from_l1(machine, cache_fill(&machine->l1, cache_set(&machine->l1, key), key,
+					  line, store));
 	access_llc(machine, range, line, store, kernel, streamed);
 }
 

@@ -62,11 +62,17 @@ void machine_read_tsc(struct machine *machine);
 void machine_call(struct machine *machine, unsigned int call);
 
 /*
- * The core accesses physical memory at an address whose key (see spaces.h) is
- * not in the L1.
+ * The L1 serves the access to the line with this key (see spaces.h). False if
+ * it does not have it, and while a device copies: then machine_access_beyond()
+ * must be told where in physical memory the line is.
  */
-void machine_access(struct machine *machine, uint64_t key, uint64_t physical,
-		    bool store, bool kernel);
+static inline bool machine_access_l1(struct machine *machine, uint64_t key, bool store)
+{
+	return cache_use(&machine->l1, cache_set(&machine->l1, key), key, store);
+}
+
+void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physical,
+			   bool store, bool kernel);
 
 /* QEMU ends: what is left of an unfinished region is written. */
 void machine_finish(struct machine *machine);

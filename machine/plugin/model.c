@@ -54,47 +54,51 @@ static qemu_plugin_id_t plugin;
 /* Instructions, counted by translated code in the scoreboard's only entry. */
 static struct qemu_plugin_scoreboard *scoreboard;
 
-/* An access that the L1's latest line of the set does not serve. */
+/*
+ * An access that is not to the line that its set of the L1 served last: look at
+ * the others, then ask QEMU where in physical memory it went.
+ */
 __attribute__((noinline))
 static void access_further(qemu_plugin_meminfo_t info, uint64_t address, uint64_t key,
 			   bool store, bool kernel)
 {
 	struct qemu_plugin_hwaddr *where;
 
-	if (!machine.clock.device &&
-	    cache_use(&machine.l1, cache_set(&machine.l1, key), key, store))
+	if (likely(machine_access_l1(&machine, key, store)))
 		return;
 	where = qemu_plugin_get_hwaddr(info, address);
-	if (!where || qemu_plugin_hwaddr_is_io(where))
-		return;
-	machine_access(&machine, key, qemu_plugin_hwaddr_phys_addr(where), store, kernel);
+	if (where && !qemu_plugin_hwaddr_is_io(where))
+		machine_access_beyond(&machine, key, qemu_plugin_hwaddr_phys_addr(where),
+				      store, kernel);
 }
 
-/* userdata tells whether it is the kernel's code. */
-static void on_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
-		    void *userdata)
+/*
+ * Every access in the region comes here, so this is short, and leaves the rest
+ * to a tail call. userdata is the counter of the mode, user's or kernel's.
+ */
+static inline void access_memory(qemu_plugin_meminfo_t info, uint64_t address, bool store,
+				 uint64_t *accesses)
 {
 	uint64_t key = spaces_key(&machine.spaces, address);
 
+	++*accesses;
+	if (unlikely(!cache_use_latest(cache_set(&machine.l1, key), key, store)))
+		access_further(info, address, key, store,
+			       accesses == &machine.region.accesses[1]);
+}
+
+static void on_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+		    void *userdata)
+{
 	(void)cpu;
-	machine.region.accesses[userdata != NULL]++;
-	if (likely(cache_set(&machine.l1, key)->key == key))
-		return;
-	access_further(info, address, key, false, userdata != NULL);
+	access_memory(info, address, false, userdata);
 }
 
 static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata)
 {
-	uint64_t key = spaces_key(&machine.spaces, address);
-	struct cache_line *latest = cache_set(&machine.l1, key);
-
 	(void)cpu;
-	machine.region.accesses[userdata != NULL]++;
-	if (likely(latest->key == key))
-		latest->line |= CACHE_DIRTY;
-	else
-		access_further(info, address, key, true, userdata != NULL);
+	access_memory(info, address, true, userdata);
 }
 
 static void on_read_tsc(unsigned int cpu, void *userdata)
@@ -135,7 +139,7 @@ static unsigned int call_number(const uint8_t *code, size_t size)
 
 static void translate_insn(struct qemu_plugin_insn *insn, bool kernel)
 {
-	void *mode = (void *)(uintptr_t)kernel;
+	void *accesses = &machine.region.accesses[kernel];
 	size_t size = qemu_plugin_insn_size(insn);
 	uint8_t code[7];
 
@@ -154,9 +158,9 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool kernel)
 	}
 	if (machine.modelled) {
 		qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_R, mode);
+						 QEMU_PLUGIN_MEM_R, accesses);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_W, mode);
+						 QEMU_PLUGIN_MEM_W, accesses);
 	}
 }
 

@@ -19,7 +19,7 @@ SUITE = "trixie"
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 DEFAULT_SECURITY_MIRROR = "http://deb.debian.org/debian-security"
 
-PACKAGES = ("mmdebstrap", "uidmap", "debian-archive-keyring")
+PACKAGES = ("mmdebstrap", "uidmap", "mount", "debian-archive-keyring")
 """All that kloc needs installed on the host, beside Python."""
 
 

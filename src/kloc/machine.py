@@ -114,6 +114,7 @@ class Machine:
         self.stage = "boot"
         self.console = folder / "console"
         self.frames: dict[str, str] = {}
+        self.stages: dict[str, tuple[int, float, float]] = {}
         self._agent = folder / "agent"
         self._pending = b""
         self._read = 0
@@ -213,6 +214,7 @@ class Machine:
             self._pending = self._pending[end + 1 :]
             if name == "stage":
                 self.stage = body
+                self.stages[body] = (self.instructions, self.seconds, time.monotonic())
                 self._stage_since = (time.monotonic(), self._memory.word(PAGE_TIME))
             self.frames[name] = body
 

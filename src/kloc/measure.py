@@ -92,22 +92,22 @@ def measure(
 
     Raises the first failure; no machine is left running and no figure is returned then.
     """
-    results: dict[Task, Run] = {}
-    derived: list[Run] = []
+    results: list[Run] = []
 
     def finished(task: Task, raw: Raw) -> None:
         outcome = task.workload.outcome(raw.frames, task.size)
-        results[task] = run = result.from_raw(task.job(), task.policy, outcome, raw)
+        run = result.from_raw(task.job(), task.policy, outcome, raw)
+        results.append(run)
         for each in policies:
             if each.computed == task.policy.name and raw.pages is not None:
-                derived.append(
+                results.append(
                     result.computed(run, raw.pages, each, raw.model["free_fast_at_start"])
                 )
 
     _run_all(todo, parts, finished)
     order = {each.name: place for place, each in enumerate(policies)}
     workloads = list(dict.fromkeys(task.workload.name for task in todo))
-    runs = [run for run in (*results.values(), *derived) if run["policy"] in order]
+    runs = [run for run in results if run["policy"] in order]
     return sorted(
         runs, key=lambda run: (workloads.index(run["workload"]), order[run["policy"]], run["seed"])
     )

@@ -60,9 +60,11 @@ static void call(unsigned int number)
 /* A user's access, one instruction, mapped one to one. */
 static void touch(uint64_t physical, bool store)
 {
+	uint64_t key = spaces_key(&machine.spaces, physical);
+
 	counts.user++;
-	machine_access(&machine, spaces_key(&machine.spaces, physical), physical, store,
-		       false);
+	if (!machine_access_l1(&machine, key, store))
+		machine_access_beyond(&machine, key, physical, store, false);
 }
 
 static uint64_t elapsed_ps(void)

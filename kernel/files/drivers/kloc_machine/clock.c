@@ -81,5 +81,6 @@ static int __init clock_init(void)
 	pr_info("time is the timing model's\n");
 	return 0;
 }
+
 /* After page_init() by link order, before devices and their timers. */
 fs_initcall_sync(clock_init);

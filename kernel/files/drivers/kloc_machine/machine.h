@@ -16,15 +16,20 @@
 
 struct pci_dev;
 
-/*
- * A call to the timing model: a NOP that it recognises. The model reads and
- * writes the shared page while the NOP executes.
+/**
+ * kloc_machine_call() - call the timing model
+ * @call: what the kernel has to say, a constant
+ *
+ * A NOP that the model recognises; it reads and writes the shared page while
+ * the NOP executes.
  */
-#define kloc_machine_call(call)						\
-	asm volatile(".byte 0x0f, 0x1f, 0x80, %c0, %c1, %c2, %c3"	\
-		     : : "i" (call), "i" (KLOC_MACHINE_NOP_1),		\
-			 "i" (KLOC_MACHINE_NOP_2),			\
-			 "i" (KLOC_MACHINE_NOP_3) : "memory")
+static __always_inline void kloc_machine_call(const enum kloc_machine_call call)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x80, %c0, %c1, %c2, %c3"
+		     : : "i" (call), "i" (KLOC_MACHINE_NOP_1),
+			 "i" (KLOC_MACHINE_NOP_2), "i" (KLOC_MACHINE_NOP_3)
+		     : "memory");
+}
 
 /* The shared page, or an empty one on a machine without the model. */
 extern struct kloc_machine_page *kloc_machine_page;

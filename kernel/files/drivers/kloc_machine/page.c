@@ -78,6 +78,7 @@ static int __init page_init(void)
 	pci_dev_put(pci);
 	return 0;
 }
+
 /* The clock comes next, and as early as PCI resources allow. */
 fs_initcall_sync(page_init);
 
