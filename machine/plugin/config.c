@@ -194,8 +194,8 @@ static bool parse_ways(const struct place *place, const char *text, unsigned int
 
 	if (!parse_whole(place, text, &value))
 		return false;
-	if (value < 1 || value > 64)
-		return complain(place, "%s ways are not 1 to 64", text);
+	if (value < 2 || value > 64)
+		return complain(place, "%s ways are not 2 to 64", text);
 	*ways = (unsigned int)value;
 	return true;
 }

@@ -55,8 +55,8 @@ static qemu_plugin_id_t plugin;
 static struct qemu_plugin_scoreboard *scoreboard;
 
 /*
- * An access that is not to the line that its set of the L1 served last: look at
- * the others, then ask QEMU where in physical memory it went.
+ * An access that is not to a line that its set of the L1 served just now: look
+ * at the others, then ask QEMU where in physical memory it went.
  */
 __attribute__((noinline))
 static void access_further(qemu_plugin_meminfo_t info, uint64_t address, uint64_t key,
@@ -82,7 +82,7 @@ static inline void access_memory(qemu_plugin_meminfo_t info, uint64_t address, b
 	uint64_t key = spaces_key(&machine.spaces, address);
 
 	++*accesses;
-	if (unlikely(!cache_use_latest(cache_set(&machine.l1, key), key, store)))
+	if (unlikely(!cache_use_recent(cache_set(&machine.l1, key), key, store)))
 		access_further(info, address, key, store,
 			       accesses == &machine.region.accesses[1]);
 }

@@ -64,6 +64,26 @@ static void dirty_lines_are_told_when_they_go(void)
 	cache_free(&cache);
 }
 
+static void recent_lines_are_used_like_others(void)
+{
+	struct cache cache;
+	struct cache_line *set, victim;
+
+	CHECK(cache_init(&cache, 3 * LINE_BYTES, 3));
+	set = cache_set(&cache, 0);
+	for (uint64_t line = 1; line <= 3; line++)
+		cache_fill(&cache, set, line, line, false);
+	CHECK(cache_use_recent(set, 3, false));
+	CHECK(cache_use_recent(set, 2, true));
+	CHECK(!cache_use_recent(set, 1, false));	/* there, but not recent */
+	CHECK(cache_use(&cache, set, 1, false));
+	victim = cache_fill(&cache, set, 4, 4, false);
+	CHECK(victim.key == 3 && !(victim.line & CACHE_DIRTY));
+	cache_fill(&cache, set, 5, 5, false);		/* in the place of 2 */
+	CHECK(!cache_use(&cache, set, 2, false));
+	cache_free(&cache);
+}
+
 static void soiling_is_no_use(void)
 {
 	struct cache cache;
@@ -102,6 +122,7 @@ void test_cache(void)
 	holds_what_fits();
 	least_recently_used_goes_first();
 	dirty_lines_are_told_when_they_go();
+	recent_lines_are_used_like_others();
 	soiling_is_no_use();
 	dropping_finds_all_keys_of_a_line();
 }
