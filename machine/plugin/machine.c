@@ -255,14 +255,18 @@ static void call_switch(struct machine *machine)
 		cache_clear(&machine->l1);
 }
 
-static void call_device(struct machine *machine, bool begin)
+static void call_device_begin(struct machine *machine)
 {
-	if (begin)
-		clock_device_begin(&machine->clock, machine->page->dma_bytes_per_us);
-	else
-		clock_device_end(&machine->clock);
-	spaces_device(&machine->spaces, begin);
+	clock_device_begin(&machine->clock, machine->page->dma_bytes_per_us);
+	spaces_device(&machine->spaces, true);
 	machine->device_line = CACHE_NO_KEY;
+}
+
+static void call_device_end(struct machine *machine)
+{
+	clock_device_end(&machine->clock);
+	spaces_device(&machine->spaces, false);
+	machine->page->dma_time = machine->clock.device_ps / PS_PER_NS;
 }
 
 void machine_read_tsc(struct machine *machine)
@@ -293,8 +297,10 @@ void machine_call(struct machine *machine, unsigned int call)
 		call_switch(machine);
 		break;
 	case KLOC_MACHINE_DMA_BEGIN:
+		call_device_begin(machine);
+		break;
 	case KLOC_MACHINE_DMA_END:
-		call_device(machine, call == KLOC_MACHINE_DMA_BEGIN);
+		call_device_end(machine);
 		break;
 	case KLOC_MACHINE_IDLE_ENTER:
 		clock_sync(&machine->clock, machine->page->tsc, false);
