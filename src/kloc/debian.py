@@ -6,9 +6,10 @@ import pwd
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from kloc import ui
 from kloc.errors import KlocError
@@ -183,17 +184,31 @@ def bootstrap(
     ui.command_line(argv)
     environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}
     with ui.timed(f"making {what}", seconds), tar.open("wb") as out:
-        done = subprocess.run(
-            argv,
-            env=environment,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    if done.returncode != 0:
-        raise _bootstrap_error(what, done.stderr)
+        status, errors = _mmdebstrap(argv, environment, out)
+    if status != 0:
+        raise _bootstrap_error(what, errors)
+
+
+def _mmdebstrap(
+    argv: Sequence[str], environment: Mapping[str, str], out: IO[bytes]
+) -> tuple[int, str]:
+    """Run it; return its status and messages. If interrupted, let it clean up after itself."""
+    process = subprocess.Popen(
+        argv,
+        env=environment,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        _, errors = process.communicate()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    return process.returncode, errors
 
 
 def _bootstrap_error(what: str, output: str) -> KlocError:

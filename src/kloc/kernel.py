@@ -288,7 +288,7 @@ class _Make:
     def _error(self) -> KlocError:
         lines = self.log.read_text().splitlines()
         telling = [
-            line for line in lines if re.search(r"\berror\b|undefined reference", line, re.I)
+            line for line in lines if re.search(r"\berror:|undefined reference|\bError \d", line)
         ]
         quoted = "\n".join(telling[:10] or lines[-10:])
         return KlocError(f"the kernel does not build:\n{quoted}", hint=f"all of it: {self.log}")
