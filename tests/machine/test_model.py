@@ -41,12 +41,10 @@ TOLERANCE = 0.01
 def programs(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the programs, and a script that runs them all."""
     folder = tmp_path_factory.mktemp("programs")
+    binds = [Bind(SOURCES, Path("/sources")), Bind(folder, Path("/out"))]
     for name in ("chase", "stream", "small"):
-        tools.run(
-            ["gcc", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-            + ["-o", f"/out/{name}", f"/sources/{name}.c"],
-            binds=[Bind(SOURCES, Path("/sources")), Bind(folder, Path("/out"))],
-        )
+        files = ["-o", f"/out/{name}", f"/sources/{name}.c"]
+        tools.run(["gcc", "-O2", "-static", "-Wall", "-Wextra", "-Werror", *files], binds=binds)
     script = folder / "all"
     script.write_text("\n".join(f"{folder}/{line}" for line in COMMANDS.values()) + "\n")
     return folder
@@ -54,9 +52,9 @@ def programs(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_all(programs: Path, result: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return what each program said, and the run's result."""
+    options = ["--policy", "stock", "--json", str(result), "--copy", str(programs)]
     done = subprocess.run(
-        [PROJECT / "kloc", "run", "--policy", "stock", "--json", result]
-        + ["--copy", programs, "--", "sh", "-e", programs / "all"],
+        [PROJECT / "kloc", "run", *options, "--", "sh", "-e", programs / "all"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
