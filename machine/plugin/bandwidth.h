@@ -44,8 +44,9 @@ void ledger_clear(struct ledger *ledger, uint64_t now_ps);
 void ledger_advance(struct ledger *ledger, uint64_t now_ps);
 
 /*
- * Book service_ps of the tier's time from now_ps on. Returns how long after
- * now_ps the service begins.
+ * Book service_ps of the tier's time from now_ps on, which lies within the
+ * ledger once it has been advanced to the workload's time. Returns how long
+ * after now_ps the service begins.
  */
 uint64_t ledger_book(struct ledger *ledger, enum requester who, uint64_t now_ps,
 		     uint64_t service_ps);

@@ -65,17 +65,27 @@ static void sample_if_due(struct machine *machine)
 	region_sample(&machine->region, &now, &machine->pages);
 }
 
+/* The tier that a range is timed as, ready to be asked for bandwidth from T on. */
+static struct tier *tier_of(struct machine *machine, const struct ram_range *range)
+{
+	struct tier *tier = &machine->tiers[range->timed_as];
+
+	ledger_advance(&tier->ledger, clock_now_ps(&machine->clock));
+	return tier;
+}
+
 /* A dirty line leaves the caches. It takes bandwidth, nobody waits for it. */
 static void write_back(struct machine *machine, uint64_t line)
 {
 	const struct ram_range *range = ram_find(&machine->ram, line << LINE_SHIFT);
+	const struct clock *clock = &machine->clock;
 
 	if (!range)
 		return;
-	tier_transfer(&machine->tiers[range->timed_as], TRANSFER_WRITE,
-		      clock_requester(&machine->clock), clock_core_ps(&machine->clock), line);
-	if (machine->config.dump && !clock_in_background(&machine->clock))
-		frames_write_back(&machine->frames, line, clock_now_ps(&machine->clock));
+	tier_transfer(tier_of(machine, range), TRANSFER_WRITE, clock_requester(clock),
+		      clock_core_ps(clock), line);
+	if (machine->config.dump && !clock_in_background(clock))
+		frames_write_back(&machine->frames, line, clock_now_ps(clock));
 }
 
 /* A line falls out of the L1: if it is dirty, the last level takes it over. */
@@ -98,11 +108,9 @@ static void miss(struct machine *machine, const struct ram_range *range, uint64_
 	unsigned int tier = range->timed_as;
 	unsigned int kind = pages_kind(&machine->pages, line << LINE_SHIFT);
 	uint64_t now_ps = clock_now_ps(clock);
-	uint64_t stall_ps;
+	uint64_t stall_ps = tier_miss(tier_of(machine, range), clock_requester(clock),
+				      clock_core_ps(clock), line, store, streamed);
 
-	ledger_advance(&machine->tiers[tier].ledger, now_ps);
-	stall_ps = tier_miss(&machine->tiers[tier], clock_requester(clock),
-			     clock_core_ps(clock), line, store, streamed);
 	region->llc_misses++;
 	region->streamed += streamed;
 	if (!clock_in_background(clock)) {
@@ -141,7 +149,6 @@ static void access_llc(struct machine *machine, const struct ram_range *range,
 static void access_by_device(struct machine *machine, const struct ram_range *range,
 			     uint64_t line, bool store)
 {
-	struct tier *tier = &machine->tiers[range->timed_as];
 	struct clock *clock = &machine->clock;
 	uint64_t wait_ps;
 
@@ -154,8 +161,8 @@ static void access_by_device(struct machine *machine, const struct ram_range *ra
 		cache_drop(&machine->l1, cache_set(&machine->l1, line), line);
 		cache_drop(&machine->llc, cache_set(&machine->llc, cache_hash(line)), line);
 	}
-	ledger_advance(&tier->ledger, clock_now_ps(clock));
-	wait_ps = tier_transfer(tier, store ? TRANSFER_DMA_WRITE : TRANSFER_DMA_READ,
+	wait_ps = tier_transfer(tier_of(machine, range),
+				store ? TRANSFER_DMA_WRITE : TRANSFER_DMA_READ,
 				REQUESTER_AHEAD, clock->device_ps, line);
 	clock_device_line(clock, wait_ps);
 }

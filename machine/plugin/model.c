@@ -36,13 +36,10 @@
  *
  * There is one CPU: QEMU up to 11.1 mixes up vCPUs in plugins under icount.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "machine.h"
 #include "qemu_api.h"
 
@@ -207,23 +204,6 @@ static bool complain(const char *what)
 	return false;
 }
 
-/* The page shared with the guest, or NULL with a message. */
-static struct kloc_machine_page *map_page(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	void *map = MAP_FAILED;
-
-	if (fd >= 0)
-		map = mmap(NULL, sizeof(struct kloc_machine_page), PROT_READ | PROT_WRITE,
-			   MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		fprintf(stderr, "kloc model: page: cannot map %s: %s\n", path,
-			strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return map == MAP_FAILED ? NULL : map;
-}
-
 static bool suits(const qemu_info_t *info)
 {
 	if (strcmp(info->target_name, "x86_64") || !info->system_emulation)
@@ -253,7 +233,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 
 	if (!suits(info) || !read_arguments(argc, argv))
 		return -1;
-	page = map_page(machine.config.page);
+	page = file_map("page", machine.config.page, 0, sizeof(*page), true);
 	if (!page || !machine_init(&machine, page, &none))
 		return -1;
 	plugin = id;

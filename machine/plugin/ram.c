@@ -1,33 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "ram.h"
-
-static const unsigned char *map_file(const struct range_config *range)
-{
-	int fd = open(range->path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	void *map = MAP_FAILED;
-
-	if (fd >= 0 && !fstat(fd, &status)) {
-		errno = EFBIG;
-		if ((uint64_t)status.st_size >= range->offset + range->bytes)
-			map = mmap(NULL, range->bytes, PROT_READ, MAP_SHARED, fd,
-				   (off_t)range->offset);
-	}
-	if (map == MAP_FAILED)
-		fprintf(stderr, "kloc model: ram: cannot map %s: %s\n", range->path,
-			strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return map == MAP_FAILED ? NULL : map;
-}
 
 void ram_add(struct ram *ram, const struct range_config *range, int force_tier,
 	     const unsigned char *bytes)
@@ -47,11 +22,13 @@ bool ram_map(struct ram *ram, const struct config *config)
 {
 	memset(ram, 0, sizeof(*ram));
 	for (unsigned int i = 0; i < config->range_count; i++) {
-		const unsigned char *bytes = map_file(&config->ranges[i]);
+		const struct range_config *range = &config->ranges[i];
+		const void *bytes = file_map("ram", range->path, range->offset, range->bytes,
+					     false);
 
 		if (!bytes)
 			return false;
-		ram_add(ram, &config->ranges[i], config->force_tier, bytes);
+		ram_add(ram, range, config->force_tier, bytes);
 	}
 	return true;
 }

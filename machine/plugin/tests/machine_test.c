@@ -134,6 +134,21 @@ static void small_set_does_not_stall(void)
 	stop();
 }
 
+static void late_write_backs_take_bandwidth(void)
+{
+	uint64_t lines = MEGA / LINE_BYTES;
+
+	start("");
+	call(KLOC_MACHINE_BEGIN);
+	for (uint64_t i = 0; i < lines; i++)
+		touch(SLOW + i * LINE_BYTES, true);
+	counts.user += 400000000;			/* computes for 100 ms */
+	chase(0, 8 * lines);
+	CHECK(machine.tiers[1].bytes[TRANSFER_WRITE] == MEGA);
+	CHECK(machine.tiers[1].ledger.lost_ps == 0);
+	stop();
+}
+
 static void force_tier_times_all_as_one(void)
 {
 	uint64_t lines = 4 * MEGA / LINE_BYTES;
@@ -306,6 +321,7 @@ void test_machine(void)
 	stream_has_the_bandwidth(0, 8, true);
 	stream_has_the_bandwidth(SLOW, 1, true);
 	small_set_does_not_stall();
+	late_write_backs_take_bandwidth();
 	force_tier_times_all_as_one();
 	background_does_not_stop_the_workload();
 	device_takes_bandwidth_and_no_time();
