@@ -153,6 +153,14 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
 
 
+def update_file(source: Path, target: Path) -> None:
+    """Make `target` a copy of `source`, which may not be there; leave it alone if it is one."""
+    if not source.exists():
+        target.unlink(missing_ok=True)
+    elif not target.exists() or not filecmp.cmp(source, target, shallow=False):
+        _copy(source, target)
+
+
 def _copy(source: Path, target: Path) -> None:
     """Copy a file with its mode; its time is now, and hard links of `target` stay what they are."""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -194,18 +202,10 @@ class WorkTree:
             wanted = set(_files(staging))
             self._note(before | wanted)
             for path in wanted:
-                self._write(staging / path, path)
+                update_file(staging / path, self.source / path)
             for path in before - wanted:
-                self._write(self.linux / path, path)
+                update_file(self.linux / path, self.source / path)
             self._note(wanted)
-
-    def _write(self, content: Path, path: Path) -> None:
-        """Make `path` in the tree a copy of `content`, which may not be there."""
-        target = self.source / path
-        if not content.exists():
-            target.unlink(missing_ok=True)
-        elif not target.exists() or not filecmp.cmp(content, target, shallow=False):
-            _copy(content, target)
 
     def _note(self, changed: set[Path]) -> None:
         self._changed.write_text(json.dumps(sorted(str(path) for path in changed)))

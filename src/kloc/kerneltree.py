@@ -75,7 +75,7 @@ def export(folder: Path) -> None:
         others = [f":(exclude){name}" for name in sorted(set(added))]
         command = ["format-patch", *FORMAT, f"--output-directory={PATCHES}", BASE, "--", "."]
         _git([*command, *others], [*binds, Bind(Path(drafts), PATCHES)])
-        _export_patches(sorted(Path(drafts).glob("*.patch")))
+        _export_patches(Path(drafts))
 
 
 def _repository() -> Path:
@@ -90,13 +90,13 @@ def _import(linux: Path, draft: Path) -> None:
     repository.mkdir()
     binds = [Bind(linux, TREE), Bind(repository, REPOSITORY)]
     git = ["--git-dir", str(REPOSITORY), "--work-tree", str(TREE)]
+    one_pack = ["-c", "core.bigFileThreshold=1", "-c", "core.compression=1"]
     version = root.tool_root().versions()["linux-source"]
-    with ui.timed("putting the kernel source into git", seconds=60):
+    with ui.timed("putting the kernel source into git", seconds=45):
         _git(["init", "--quiet", "--bare", "--initial-branch=kloc", str(REPOSITORY)], binds)
-        _git([*git, "add", "--all", "--force", "."], binds)
+        _git([*git, *one_pack, "add", "--all", "--force", "."], binds)
         _git([*git, "commit", "--quiet", f"--message=Linux as in Debian's {version}"], binds)
         _git([*git, "tag", BASE], binds)
-        _git([*git, "repack", "-a", "-d", "-q", "--window=0"], binds)
 
 
 def _commit_new_files(folder: Path) -> None:
@@ -132,24 +132,19 @@ def _check_tree(folder: Path, binds: Sequence[Bind]) -> None:
 
 def _export_new_files(folder: Path, new: Sequence[Path]) -> None:
     files = kernel.KERNEL / "files"
-    for gone in set(kernel.new_files()) - set(new):
-        (files / gone).unlink()
-    for name in new:
-        (files / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(folder / name, files / name)
+    for name in {*kernel.new_files(), *new}:
+        kernel.update_file(folder / name, files / name)
     for empty in sorted((path for path in files.rglob("*") if path.is_dir()), reverse=True):
         if not any(empty.iterdir()):
             empty.rmdir()
 
 
-def _export_patches(drafts: Sequence[Path]) -> None:
+def _export_patches(drafts: Path) -> None:
     folder = kernel.KERNEL / "patches"
-    folder.mkdir(exist_ok=True)
-    for old in folder.glob("*.patch"):
-        old.unlink()
-    for draft in drafts:
-        shutil.copy(draft, folder / draft.name)
-    (folder / "series").write_text("".join(f"{draft.name}\n" for draft in drafts))
+    names = sorted(draft.name for draft in drafts.glob("*.patch"))
+    for name in {*names, *(old.name for old in folder.glob("*.patch"))}:
+        kernel.update_file(drafts / name, folder / name)
+    (folder / "series").write_text("".join(f"{name}\n" for name in names))
 
 
 def _lines(argv: Sequence[str], binds: Sequence[Bind]) -> list[str]:
