@@ -115,7 +115,8 @@ struct kloc_machine_page {
 	__u64 modelled;			/* 1 within the measured region */
 	__u64 instructions;		/* so far, brought up to date now and then */
 	__u64 time;			/* T, likewise, ns */
-	__u64 to_guest[24];
+	__u64 dma_time;			/* T when the latest copy is through memory */
+	__u64 to_guest[23];
 
 	/* the guest these. */
 	__u64 tsc;			/* at the call */
