@@ -82,6 +82,7 @@ static void write_back(struct machine *machine, uint64_t line)
 
 	if (!range)
 		return;
+	settle(machine);
 	tier_transfer(tier_of(machine, range), TRANSFER_WRITE, clock_requester(clock),
 		      clock_core_ps(clock), line);
 	if (machine->config.dump && !clock_in_background(clock))
