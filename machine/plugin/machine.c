@@ -126,18 +126,21 @@ static void miss(struct machine *machine, const struct ram_range *range, uint64_
 }
 
 static void access_llc(struct machine *machine, const struct ram_range *range,
-		       uint64_t line, bool store, bool kernel, bool streamed)
+		       uint64_t key, uint64_t line, bool store, bool kernel)
 {
 	struct cache_line *set = cache_set(&machine->llc, cache_hash(line));
+	enum stream_fit fit = streams_follow(&machine->streams, key);
 	struct cache_line victim;
 
 	if (cache_use(&machine->llc, set, line, false))
 		return;
+	if (fit == STREAM_NONE)
+		streams_begin(&machine->streams, key);
 	victim = cache_fill(&machine->llc, set, line, line, false);
 	settle(machine);
 	if (victim.key != CACHE_NO_KEY && victim.line & CACHE_DIRTY)
 		write_back(machine, victim.line >> 1);
-	miss(machine, range, line, store, kernel, streamed);
+	miss(machine, range, line, store, kernel, fit == STREAM_PREFETCHED);
 	sample_if_due(machine);
 	if (unlikely(machine->clock.counted - machine->published > PROGRESS_INSTRUCTIONS))
 		publish(machine);
@@ -173,7 +176,6 @@ void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physi
 {
 	const struct ram_range *range = ram_find(&machine->ram, physical);
 	uint64_t line = physical >> LINE_SHIFT;
-	bool streamed;
 
 	if (!range)
 		return;
@@ -182,10 +184,9 @@ void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physi
 		return;
 	}
 	machine->region.l1_misses++;
-	streamed = streams_follow(&machine->streams, key);
 	evict_from_l1(machine, cache_fill(&machine->l1, cache_set(&machine->l1, key), key,
 					  line, store));
-	access_llc(machine, range, line, store, kernel, streamed);
+	access_llc(machine, range, key, line, store, kernel);
 }
 
 /* The first access of a region finds the caches empty and the tiers idle. */

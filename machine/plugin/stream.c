@@ -32,22 +32,27 @@ static void take_step(struct stream *stream, uint64_t line, int64_t distance)
 	stream->last = line;
 }
 
-bool streams_follow(struct streams *streams, uint64_t line)
+enum stream_fit streams_follow(struct streams *streams, uint64_t line)
 {
-	struct stream *oldest = streams->streams;
-
 	streams->clock++;
 	for (struct stream *s = streams->streams; s < streams->streams + STREAMS; s++) {
 		int64_t distance = (int64_t)(line - s->last);
 
-		if (is_step(distance)) {
-			take_step(s, line, distance);
-			s->used = streams->clock;
-			return s->steps >= STEPS_TO_TRUST;
-		}
+		if (!is_step(distance))
+			continue;
+		take_step(s, line, distance);
+		s->used = streams->clock;
+		return s->steps >= STEPS_TO_TRUST ? STREAM_PREFETCHED : STREAM_SEEN;
+	}
+	return STREAM_NONE;
+}
+
+void streams_begin(struct streams *streams, uint64_t line)
+{
+	struct stream *oldest = streams->streams;
+
+	for (struct stream *s = streams->streams; s < streams->streams + STREAMS; s++)
 		if (s->used < oldest->used)
 			oldest = s;
-	}
 	*oldest = (struct stream){ .last = line, .used = streams->clock };
-	return false;
 }

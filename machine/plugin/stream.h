@@ -28,11 +28,25 @@ struct streams {
 
 void streams_clear(struct streams *streams);
 
+/* How a line fits the streams that are followed. */
+enum stream_fit {
+	STREAM_NONE,		/* it continues none */
+	STREAM_SEEN,		/* it continues one that is too young to be trusted */
+	STREAM_PREFETCHED,	/* the prefetcher has it on its way */
+};
+
 /*
- * Note a miss of the L1 at this line. True if it continues a stream: this step
- * and the one before it went the same way, by one or two lines each. Then the
- * prefetcher has the line on its way, and only bandwidth is waited for.
+ * The L1 misses this line. It is prefetched if this step of a stream and the
+ * one before went the same way, by one or two lines each: then only bandwidth
+ * is waited for.
  */
-bool streams_follow(struct streams *streams, uint64_t line);
+enum stream_fit streams_follow(struct streams *streams, uint64_t line);
+
+/*
+ * Follow a new stream, of which this line is the first, in the place of the one
+ * that has not gone on for longest. Only for lines that no cache had: else the
+ * few lines that an interrupt touches would displace all streams.
+ */
+void streams_begin(struct streams *streams, uint64_t line);
 
 #endif /* STREAM_H */

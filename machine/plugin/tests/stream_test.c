@@ -4,31 +4,41 @@
 
 static struct streams streams;
 
+/* A line that no cache has. True if it is prefetched. */
+static bool miss(uint64_t line)
+{
+	enum stream_fit fit = streams_follow(&streams, line);
+
+	if (fit == STREAM_NONE)
+		streams_begin(&streams, line);
+	return fit == STREAM_PREFETCHED;
+}
+
 static void third_line_is_prefetched(void)
 {
 	streams_clear(&streams);
-	CHECK(!streams_follow(&streams, 1000));
-	CHECK(!streams_follow(&streams, 1001));
+	CHECK(!miss(1000));
+	CHECK(!miss(1001));
 	for (uint64_t line = 1002; line < 1100; line++)
-		CHECK(streams_follow(&streams, line));
+		CHECK(miss(line));
 }
 
 static void goes_down_and_skips_a_line(void)
 {
 	streams_clear(&streams);
-	streams_follow(&streams, 1000);
-	streams_follow(&streams, 998);
+	miss(1000);
+	miss(998);
 	for (uint64_t line = 996; line > 900; line -= 2)
-		CHECK(streams_follow(&streams, line));
+		CHECK(miss(line));
 }
 
 static void turning_round_starts_over(void)
 {
 	streams_clear(&streams);
 	for (uint64_t line = 1000; line < 1010; line++)
-		streams_follow(&streams, line);
-	CHECK(!streams_follow(&streams, 1008));
-	CHECK(streams_follow(&streams, 1007));
+		miss(line);
+	CHECK(!miss(1008));
+	CHECK(miss(1007));
 }
 
 static void scattered_lines_are_none(void)
@@ -38,8 +48,18 @@ static void scattered_lines_are_none(void)
 	streams_clear(&streams);
 	for (int i = 0; i < 1000; i++) {
 		line = line * 6364136223846793005ULL + 1442695040888963407ULL;
-		CHECK(!streams_follow(&streams, line >> 30));
+		CHECK(!miss(line >> 30));
 	}
+}
+
+static void cached_lines_displace_none(void)
+{
+	streams_clear(&streams);
+	for (uint64_t line = 1000; line < 1003; line++)
+		miss(line);
+	for (uint64_t i = 1; i < 100; i++)
+		CHECK(streams_follow(&streams, i * 10000) == STREAM_NONE);
+	CHECK(miss(1003));
 }
 
 static void sixteen_at_once(void)
@@ -47,7 +67,7 @@ static void sixteen_at_once(void)
 	streams_clear(&streams);
 	for (uint64_t step = 0; step < 50; step++)
 		for (uint64_t i = 0; i < STREAMS; i++)
-			CHECK(streams_follow(&streams, i * 10000 + 5000 + step) ==
+			CHECK(miss(i * 10000 + 5000 + step) ==
 			      (step >= 2));
 }
 
@@ -56,9 +76,9 @@ static void the_oldest_is_forgotten(void)
 	streams_clear(&streams);
 	for (uint64_t i = 0; i <= STREAMS; i++)
 		for (uint64_t step = 0; step < 3; step++)
-			streams_follow(&streams, i * 10000 + 5000 + step);
-	CHECK(streams_follow(&streams, 15003));
-	CHECK(!streams_follow(&streams, 5003));
+			miss(i * 10000 + 5000 + step);
+	CHECK(miss(15003));
+	CHECK(!miss(5003));
 }
 
 void test_stream(void)
@@ -67,6 +87,7 @@ void test_stream(void)
 	goes_down_and_skips_a_line();
 	turning_round_starts_over();
 	scattered_lines_are_none();
+	cached_lines_displace_none();
 	sixteen_at_once();
 	the_oldest_is_forgotten();
 }
