@@ -3,9 +3,6 @@
 
 #include "clock.h"
 
-#define RATE_ONE		65536ULL
-#define RATE_MIN		(RATE_ONE / 50)
-#define RATE_WINDOW		32768		/* instructions */
 #define DEVICE_AHEAD_PS		(SLOTS / 2 * SLOT_PS)
 /*
  * Page faults abandon a few instructions each. If a TSC seems to say that more
@@ -18,7 +15,6 @@ void clock_init(struct clock *clock, uint64_t insn_ps, bool own_core)
 	memset(clock, 0, sizeof(*clock));
 	clock->insn_ps = insn_ps;
 	clock->own_core = own_core;
-	clock->rate = RATE_ONE * PS_PER_NS / insn_ps;
 }
 
 /* The other core spends time; T moves only if that takes it too far ahead. */
@@ -26,28 +22,6 @@ static void advance_background(struct clock *clock, uint64_t spent_ps)
 {
 	clock->work_ps += background_advance(&clock->background, clock_now_ps(clock),
 					     spent_ps);
-}
-
-/*
- * The recent rate is what computing and stalling made of the last window. It
- * lags, and the guest bounds what it programs by it.
- */
-static void update_rate(struct clock *clock)
-{
-	uint64_t instructions = clock->counted - clock->rate_counted;
-	uint64_t most = RATE_ONE * PS_PER_NS / clock->insn_ps;
-	uint64_t spent_ps;
-
-	if (likely(instructions < RATE_WINDOW))
-		return;
-	spent_ps = clock->work_ps - clock->rate_work_ps;
-	clock->rate = spent_ps ? instructions * RATE_ONE * PS_PER_NS / spent_ps : most;
-	if (clock->rate > most)
-		clock->rate = most;
-	if (clock->rate < RATE_MIN)
-		clock->rate = RATE_MIN;
-	clock->rate_counted = clock->counted;
-	clock->rate_work_ps = clock->work_ps;
 }
 
 void clock_run(struct clock *clock, uint64_t counted)
@@ -65,7 +39,6 @@ void clock_run(struct clock *clock, uint64_t counted)
 		else
 			clock->work_ps += spent_ps;
 	}
-	update_rate(clock);
 }
 
 int64_t clock_offset_ns(const struct clock *clock)

@@ -58,9 +58,6 @@ struct clock {
 	uint64_t synced;		/* counted, when the guest last handed over its TSC */
 	int64_t skew;			/* TSC less counted, as of then */
 	bool in_sync;			/* it has handed over one at all */
-
-	uint64_t rate;			/* recent TSC ns per ns of T, 16.16 */
-	uint64_t rate_counted, rate_work_ps;	/* where the present window began */
 };
 
 void clock_init(struct clock *clock, uint64_t insn_ps, bool own_core);

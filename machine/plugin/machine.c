@@ -26,7 +26,6 @@ static void publish(struct machine *machine)
 	const struct clock *clock = &machine->clock;
 
 	page->offset = clock_offset_ns(clock);
-	page->rate = clock->rate;
 	page->background = clock->background.now_ps / PS_PER_NS;
 	page->time = clock_now_ps(clock) / PS_PER_NS;
 	page->instructions = clock->counted;
@@ -275,7 +274,6 @@ static void call_device_end(struct machine *machine)
 {
 	clock_device_end(&machine->clock);
 	spaces_device(&machine->spaces, false);
-	machine->page->dma_time = machine->clock.device_ps / PS_PER_NS;
 }
 
 void machine_read_tsc(struct machine *machine)

@@ -145,19 +145,6 @@ static void stale_tsc_is_ignored(void)
 	CHECK(clock.abandoned == 0);
 }
 
-static void rate_is_tsc_per_t(void)
-{
-	struct clock clock;
-
-	clock_init(&clock, QUARTER, true);
-	CHECK(clock.rate == 4 << 16);
-	clock_run(&clock, 100000);
-	CHECK(clock.rate == 4 << 16);
-	clock_stall(&clock, 75000 * PS_PER_NS);
-	clock_run(&clock, 200000);
-	CHECK(clock.rate == 1 << 16);
-}
-
 static void long_regions_do_not_overflow(void)
 {
 	struct clock clock;
@@ -183,6 +170,5 @@ void test_clock(void)
 	idle_is_the_jump_of_the_tsc();
 	abandoned_instructions_are_given_back();
 	stale_tsc_is_ignored();
-	rate_is_tsc_per_t();
 	long_regions_do_not_overflow();
 }

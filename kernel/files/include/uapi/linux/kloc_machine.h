@@ -44,8 +44,6 @@ enum kloc_machine_call {
 	KLOC_MACHINE_BEGIN = 3,
 	/* The measured region ends: tsc, monotonic, migrated. */
 	KLOC_MACHINE_END = 4,
-	/* Bring offset and rate up to date (before a timer is programmed). */
-	KLOC_MACHINE_SETTLE = 5,
 	/* Another task runs from here: slot, mm. */
 	KLOC_MACHINE_SWITCH = 6,
 	/* The copy that follows is a device's, not the core's: dma_bytes_per_us. */
@@ -110,13 +108,12 @@ struct kloc_machine_page {
 	__u64 magic;
 	__u64 version;
 	__s64 offset;			/* T = TSC + offset, ns */
-	__u64 rate;			/* recent TSC ns per ns of T, 16.16 */
+	__u64 reserved;
 	__u64 background;		/* T of the running background thread, ns */
 	__u64 modelled;			/* 1 within the measured region */
 	__u64 instructions;		/* so far, brought up to date now and then */
 	__u64 time;			/* T, likewise, ns */
-	__u64 dma_time;			/* T when the latest copy is through memory */
-	__u64 to_guest[23];
+	__u64 to_guest[24];
 
 	/* the guest these. */
 	__u64 tsc;			/* at the call */
