@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The linters, each as a test."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kloc import kernel
+from kloc import cache, kernel
 from kloc.errors import KlocError
 from kloc.paths import PROJECT
 from kloc.root import Bind, Root
@@ -19,10 +20,18 @@ TRACE_EVENTS = ["PARENTHESIS_ALIGNMENT", "OPEN_ENDED_LINE"]
 """What it says of every TRACE_EVENT() there is."""
 
 
-@pytest.mark.parametrize("argv", [("ruff", "check"), ("ruff", "format", "--check"), ("mypy",)])
+@pytest.mark.parametrize(
+    "argv",
+    [("ruff", "check", "--no-cache"), ("ruff", "format", "--check", "--no-cache"), ("mypy",)],
+    ids=" ".join,
+)
 def test_python(argv: tuple[str, ...]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *argv], cwd=PROJECT, capture_output=True, text=True
+        [sys.executable, "-m", *argv],
+        cwd=PROJECT,
+        env={**os.environ, "MYPY_CACHE_DIR": str(cache.folder() / "mypy")},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -3,7 +3,7 @@
 
 import argparse
 
-from kloc import environment, ui
+from kloc import cache, environment, ui
 from kloc.errors import KlocError
 from kloc.paths import PROJECT
 
@@ -27,12 +27,14 @@ def run(args: argparse.Namespace) -> int:
     _install()
     import pytest
 
-    options = [f"--rootdir={PROJECT}", "--durations=10"]
+    options = [f"--rootdir={PROJECT}", "-p", "no:cacheprovider", "--durations=10"]
     options += [] if args.soak else ["-m", "not soak"]
     options += ["-k", args.k] if args.k else []
     options += ["-x"] if args.x else []
     options += ["--collect-only", "--quiet"] if args.dry_run else []
-    status = pytest.main([*options, *(args.tests or [str(PROJECT / "tests")])])
+    chosen = args.tests or [str(PROJECT / "tests")]
+    with cache.scratch("test") as folder:
+        status = pytest.main([*options, f"--basetemp={folder / 'tests'}", *chosen])
     return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)
 
 
