@@ -18,7 +18,7 @@ NAME = "doctor"
 HELP = "say what is there, what is missing and what to do about it"
 
 MEMORY_NEEDED = 6 << 30
-DISK_NEEDED = 15 << 30
+DISK_NEEDED = 12 << 30
 TEMPORARY_NEEDED = 3 << 30
 """Bytes: for a machine and what runs beside it; for all that is built; for a root being made."""
 
@@ -32,6 +32,7 @@ CONTENTS = {
     "plugin": "built timing models",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
+    "mypy": "what the type checker remembers",
     "scratch": "runs under way, and the last ones that failed",
 }
 """The kinds of things in the cache folder."""
