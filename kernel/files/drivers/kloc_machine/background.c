@@ -12,11 +12,16 @@
 #include <linux/binfmts.h>
 #include <linux/hrtimer.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/mm_types.h>
 #include <linux/moduleparam.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/prio.h>
+#include <linux/sched/rt.h>
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
 
 #include <trace/events/sched.h>
 
@@ -79,6 +84,32 @@ unsigned int kloc_machine_slot_of(const char *comm)
 }
 
 /*
+ * A thread that has a core of its own does not wait for the workload to be
+ * preempted: it goes first, which takes none of the workload's time.
+ */
+static void prefer_background(struct work_struct *work)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	for_each_process(task)
+		if (task->flags & PF_KTHREAD && !rt_task(task) &&
+		    kloc_machine_is_background(task->comm))
+			sched_set_fifo_low(task);
+	rcu_read_unlock();
+}
+
+static DECLARE_WORK(prefer_work, prefer_background);
+
+static void queue_prefer_work(struct irq_work *work)
+{
+	schedule_work(&prefer_work);
+}
+
+/* The scheduler cannot be asked while it switches tasks. */
+static DEFINE_IRQ_WORK(prefer_irq_work, queue_prefer_work);
+
+/*
  * Addresses are told apart by the context's number, which is never used twice,
  * other than the address of an mm_struct. Kernel threads borrow what was there.
  */
@@ -90,6 +121,8 @@ static void tell_model(struct task_struct *task)
 
 	page->slot = task->flags & PF_KTHREAD ? kloc_machine_slot_of(task->comm)
 					      : 0;
+	if (page->slot && page->own_core && !rt_task(task))
+		irq_work_queue(&prefer_irq_work);
 	if (task->mm)
 		page->mm = task->mm->context.ctx_id;
 	kloc_machine_call(KLOC_MACHINE_SWITCH);
@@ -122,18 +155,19 @@ static bool may_sleep(void)
 /* Called by cond_resched(). */
 void __kloc_machine_background_wait(void)
 {
-	u64 now, background;
 	ktime_t ahead;
+	u64 ahead_ns;
 
 	if (!READ_ONCE(kloc_machine_page->slot) || !may_sleep())
 		return;
 
-	now = kloc_machine_time();
-	background = READ_ONCE(kloc_machine_page->background);
-	if (background <= now + background_ahead_ns)
+	/* Reading the time makes the model bring the page up to date. */
+	kloc_machine_time();
+	ahead_ns = READ_ONCE(kloc_machine_page->background);
+	if (ahead_ns <= background_ahead_ns)
 		return;
 
-	ahead = ns_to_ktime(background - now);
+	ahead = ns_to_ktime(ahead_ns);
 	__set_current_state(TASK_IDLE);
 	schedule_hrtimeout_range(&ahead, 0, HRTIMER_MODE_REL);
 }

@@ -54,12 +54,20 @@ static u64 notrace read_clock(struct clocksource *clock)
 	return kloc_machine_time();
 }
 
+static int enable_clock(struct clocksource *clock)
+{
+	vclocks_set_used(VDSO_CLOCKMODE_KLOC_MACHINE);
+	return 0;
+}
+
 static struct clocksource machine_clock = {
 	.name	= "kloc_machine",
 	.rating	= 500,
 	.read	= read_clock,
+	.enable	= enable_clock,
 	.mask	= CLOCKSOURCE_MASK(64),
 	.flags	= CLOCK_SOURCE_IS_CONTINUOUS | CLOCK_SOURCE_VALID_FOR_HRES,
+	.vdso_clock_mode = VDSO_CLOCKMODE_KLOC_MACHINE,
 };
 
 static int __init clock_init(void)

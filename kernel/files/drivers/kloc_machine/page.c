@@ -21,6 +21,7 @@
 
 static struct kloc_machine_page no_page;
 struct kloc_machine_page *kloc_machine_page __ro_after_init = &no_page;
+static phys_addr_t page_physical __ro_after_init;
 
 /**
  * kloc_machine_present() - is there a timing model?
@@ -54,6 +55,16 @@ struct pci_dev *kloc_machine_pci(unsigned int number)
 	return pci;
 }
 
+/**
+ * kloc_machine_page_pfn() - where the shared page is, for the vDSO to map it
+ *
+ * Return: its page frame number, 0 if there is no timing model.
+ */
+unsigned long kloc_machine_page_pfn(void)
+{
+	return PHYS_PFN(page_physical);
+}
+
 static int __init page_init(void)
 {
 	struct kloc_machine_page *page;
@@ -68,6 +79,7 @@ static int __init page_init(void)
 	if (page && page->magic == KLOC_MACHINE_MAGIC &&
 	    page->version == KLOC_MACHINE_VERSION) {
 		kloc_machine_page = page;
+		page_physical = pci_resource_start(pci, IVSHMEM_BAR);
 		return 0;
 	}
 
@@ -82,23 +94,33 @@ static int __init page_init(void)
 /* The clock comes next, and as early as PCI resources allow. */
 fs_initcall_sync(page_init);
 
+/*
+ * Where the struct pages of a section are, if they lie in one piece: they fill
+ * one 2 MiB page of the memmap, unless that was short of memory at boot.
+ */
+static phys_addr_t __init memmap_of(unsigned long section)
+{
+	struct page *first = pfn_to_page(section_nr_to_pfn(section));
+	struct page *last = first + PAGES_PER_SECTION - 1;
+	phys_addr_t start = slow_virt_to_phys(first);
+
+	if (slow_virt_to_phys(last) - start != (void *)last - (void *)first) {
+		pr_warn("the model does not see the pages of section %lu\n",
+			section);
+		return 0;
+	}
+	return start;
+}
+
 static void __init describe_memmap(struct kloc_machine_layout *layout)
 {
 	unsigned long section;
 
 	BUILD_BUG_ON(SECTION_SIZE_BITS != KLOC_MACHINE_SECTION_SHIFT);
 
-	for (section = 0; section < KLOC_MACHINE_SECTIONS; section++) {
-		unsigned long pfn = section_nr_to_pfn(section);
-
-		/*
-		 * The struct pages of a section fill one 2 MiB page of the
-		 * memmap, or the model would need to know more than this.
-		 */
+	for (section = 0; section < KLOC_MACHINE_SECTIONS; section++)
 		if (present_section_nr(section))
-			layout->memmap[section] =
-				slow_virt_to_phys(pfn_to_page(pfn));
-	}
+			layout->memmap[section] = memmap_of(section);
 }
 
 static int __init describe_layout(void)

@@ -89,7 +89,6 @@ unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
 	if (state->idle)
 		return ticks;
 
-	kloc_machine_call(KLOC_MACHINE_SETTLE);
 	update_rate(state);
 	return kloc_machine_timer_scale(ticks, state->rate,
 					ns_to_ticks(event, timer_min_ns),
@@ -167,6 +166,8 @@ void kloc_machine_timer_switch(void)
 {
 	struct timer_state *state = this_cpu_ptr(&timer_state);
 
+	if (!READ_ONCE(kloc_machine_page->modelled))
+		return;
 	update_rate(state);
 	begin_window(state);
 }

@@ -24,6 +24,7 @@ unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
 					 struct clock_event_device *event);
 bool __kloc_machine_timer_early(struct clock_event_device *event);
 void __kloc_machine_background_wait(void);
+unsigned long kloc_machine_page_pfn(void);
 
 /**
  * kloc_machine_timer_ticks() - what to program the local APIC timer with
@@ -82,6 +83,11 @@ static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
 }
 
 #else /* !CONFIG_KLOC_MACHINE */
+
+static inline unsigned long kloc_machine_page_pfn(void)
+{
+	return 0;
+}
 
 static inline unsigned long
 kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)

@@ -54,6 +54,12 @@ enum kloc_machine_call {
 	KLOC_MACHINE_IDLE_EXIT = 10,
 };
 
+/*
+ * Reading the TSC, the offset and the TSC again takes fewer instructions than
+ * this, unless something came between: then the two do not belong together.
+ */
+#define KLOC_MACHINE_READ_INSTRUCTIONS	64
+
 /* Background threads: slot 0 is everything that is not one. */
 #define KLOC_MACHINE_SLOTS	32
 #define KLOC_MACHINE_COMM	16
@@ -109,11 +115,12 @@ struct kloc_machine_page {
 	__u64 version;
 	__s64 offset;			/* T = TSC + offset, ns */
 	__u64 reserved;
-	__u64 background;		/* T of the running background thread, ns */
+	__u64 background;		/* how far background threads are ahead of T, ns */
 	__u64 modelled;			/* 1 within the measured region */
 	__u64 instructions;		/* so far, brought up to date now and then */
 	__u64 time;			/* T, likewise, ns */
-	__u64 to_guest[24];
+	__u64 own_core;			/* 1: background threads have another core */
+	__u64 to_guest[23];
 
 	/* the guest these. */
 	__u64 tsc;			/* at the call */
