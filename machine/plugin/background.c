@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "background.h"
 
+uint64_t background_ahead_ps(const struct background *background, uint64_t t_ps)
+{
+	return background->now_ps > t_ps ? background->now_ps - t_ps : 0;
+}
+
 void background_enter(struct background *background, uint64_t t_ps)
 {
 	if (background->now_ps < t_ps)

@@ -32,6 +32,9 @@ struct background {
 	struct background_thread threads[KLOC_MACHINE_SLOTS];
 };
 
+/* How far the core's clock is ahead of T, ps; 0 if it is behind. */
+uint64_t background_ahead_ps(const struct background *background, uint64_t t_ps);
+
 /* The core takes up work at T, or later if it is not done with the last. */
 void background_enter(struct background *background, uint64_t t_ps);
 

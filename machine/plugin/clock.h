@@ -94,6 +94,12 @@ static inline uint64_t clock_core_ps(const struct clock *clock)
 	return clock_in_background(clock) ? clock->background.now_ps : clock_now_ps(clock);
 }
 
+/* How far the background's core is ahead of T, ps. */
+static inline uint64_t clock_ahead_ps(const struct clock *clock)
+{
+	return background_ahead_ps(&clock->background, clock_now_ps(clock));
+}
+
 /* The running code waits for memory. */
 void clock_stall(struct clock *clock, uint64_t stall_ps);
 

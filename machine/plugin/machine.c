@@ -26,7 +26,7 @@ static void publish(struct machine *machine)
 	const struct clock *clock = &machine->clock;
 
 	page->offset = clock_offset_ns(clock);
-	page->background = clock->background.now_ps / PS_PER_NS;
+	page->background = clock_ahead_ps(clock) / PS_PER_NS;
 	page->time = clock_now_ps(clock) / PS_PER_NS;
 	page->instructions = clock->counted;
 	machine->published = clock->counted;
@@ -358,6 +358,7 @@ bool machine_init(struct machine *machine, struct kloc_machine_page *page,
 	}
 	page->magic = KLOC_MACHINE_MAGIC;
 	page->version = KLOC_MACHINE_VERSION;
+	page->own_core = config->own_core;
 	publish(machine);
 	return true;
 }

@@ -129,6 +129,16 @@ static void put_traffic(struct json *json, const struct machine *machine,
 	json_close_object(json);
 }
 
+/* Service that was asked for and found no room: not zero if a device outran memory. */
+static void put_unserved(struct json *json, const struct machine *machine)
+{
+	json_open_object(json, "unserved_ns");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		put_ns(json, tier_name(machine, tier),
+		       machine->tiers[tier].ledger.lost_ps);
+	json_close_object(json);
+}
+
 static void put_background_thread(struct json *json, const struct machine *machine,
 				  const struct region *region, int slot)
 {
@@ -275,6 +285,7 @@ static void put_region(struct json *json, struct machine *machine, bool complete
 	put_by_kind(json, "stall_ns", machine, region->stall_ps, PS_PER_NS);
 	put_by_kind(json, "misses", machine, region->misses, 1);
 	put_traffic(json, machine, region);
+	put_unserved(json, machine);
 	put_background(json, machine, region);
 	put_migrated(json, region);
 	put_census(json, machine, &region->census);

@@ -24,8 +24,18 @@ static void holds_t_back_only_when_far_ahead(void)
 	CHECK(background.now_ps == 1010 + BACKGROUND_AHEAD_PS);
 }
 
+static void tells_how_far_it_is_ahead(void)
+{
+	struct background background = { .now_ps = 1000 };
+
+	CHECK(background_ahead_ps(&background, 400) == 600);
+	CHECK(background_ahead_ps(&background, 1000) == 0);
+	CHECK(background_ahead_ps(&background, 1001) == 0);
+}
+
 void test_background(void)
 {
 	starts_at_t_unless_it_is_ahead();
 	holds_t_back_only_when_far_ahead();
+	tells_how_far_it_is_ahead();
 }
