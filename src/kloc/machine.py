@@ -27,6 +27,11 @@ from kloc.profile import Profile, Tier
 from kloc.root import Root, tool_root
 
 PAGE_BYTES = 1 << 20
+# The DMA zone would be 8 % of fast memory, always free, and make kswapd believe
+# that there is room; on a server it is nothing. It is left out: node 0 has so
+# much more memory, and the kernel may not use it.
+DMA_ZONE = 16 << 20
+TIERS = ("fast", "slow")
 DATA_UUID = "6b6c6f63-0000-4000-8000-000000000001"
 # Offsets in struct kloc_machine_page of what the launcher shows as progress.
 PAGE_MODELLED, PAGE_INSTRUCTIONS, PAGE_TIME = 40, 48, 56
@@ -100,7 +105,8 @@ def prepare(packages: Iterable[str]) -> Parts:
 
 def memory_ranges(profile: Profile) -> list[tuple[int, int, int]]:
     """Return (tier, physical start, bytes) of each node: one piece each, under 4 GiB."""
-    return [(0, 0, profile.fast.capacity), (1, profile.fast.capacity, profile.slow.capacity)]
+    split = DMA_ZONE + profile.fast.capacity
+    return [(0, 0, split), (1, split, profile.slow.capacity)]
 
 
 class Machine:
@@ -281,7 +287,7 @@ def qemu_arguments(
 ) -> list[str]:
     """Return QEMU's arguments; `memory` maps fast, slow and page to the files that back them."""
     profile = job.profile
-    total = profile.fast.capacity + profile.slow.capacity
+    total = sum(size for _, _, size in memory_ranges(profile))
     argv = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-machine", "pc,hmat=on"]
     argv += ["-cpu", "Nehalem", "-smp", "1", "-m", str(total >> 20), "-seed", str(job.seed)]
     # QEMU's own firmware lies in the root, whatever the host has.
@@ -322,6 +328,7 @@ def kernel_command_line(job: Job) -> str:
     return " ".join(
         (
             "console=ttyS0 root=/dev/klocdisk0 ro rootfstype=ext4 rootflags=noload init=/kloc/init",
+            f"memmap={(DMA_ZONE >> 20) - 1}M$1M",
             # The model reads the kernel's memory where these leave it.
             "nokaslr nopti mitigations=off",
             "tsc=reliable no_timer_check",
@@ -356,9 +363,8 @@ def model_config(job: Job, folder: Path, memory: Mapping[str, str]) -> str:
         _tier_line("fast", profile.fast),
         _tier_line("slow", profile.slow),
     ]
-    names = ("fast", "slow")
     lines += [
-        f"ram={tier},{start},{size},{memory[names[tier]]},0"
+        f"ram={tier},{start},{size},{memory[TIERS[tier]]},0"
         for tier, start, size in memory_ranges(profile)
     ]
     if job.timing:
@@ -379,10 +385,9 @@ def _numa(profile: Profile, memory: Mapping[str, str]) -> list[str]:
     Without the HMAT both nodes would be one tier, and nothing would be demoted.
     """
     argv = []
-    for node, (name, tier) in enumerate((("fast", profile.fast), ("slow", profile.slow))):
-        backend = (
-            f"memory-backend-file,id={name},share=on,mem-path={memory[name]},size={tier.capacity}"
-        )
+    for node, _, size in memory_ranges(profile):
+        name = TIERS[node]
+        backend = f"memory-backend-file,id={name},share=on,mem-path={memory[name]},size={size}"
         place = "cpus=0-0" if node == 0 else "initiator=0"
         argv += ["-object", backend, "-numa", f"node,nodeid={node},memdev={name},{place}"]
     argv += ["-numa", "dist,src=0,dst=1,val=20"]
@@ -400,7 +405,8 @@ class _Memory:
     """The files (without names) that back the guest's memory, shared by QEMU, the model and us."""
 
     def __init__(self, profile: Profile) -> None:
-        sizes = {"fast": profile.fast.capacity, "slow": profile.slow.capacity, "page": PAGE_BYTES}
+        sizes = {TIERS[tier]: size for tier, _, size in memory_ranges(profile)}
+        sizes["page"] = PAGE_BYTES
         descriptors = {name: os.memfd_create(f"kloc-{name}", 0) for name in sizes}
         for name, size in sizes.items():
             os.ftruncate(descriptors[name], size)

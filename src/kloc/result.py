@@ -65,7 +65,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
         "storage_wait_ns": model["storage_wait_ns"],
         "idle_ns": model["idle_ns"],
         "background": model["background"],
-        "pages": model["pages"],
+        "pages": mean_pages(model),
         "migrated_pages": model["migrated"],
         "traffic_bytes": model["traffic_bytes"],
         "series": series(model["series"]),
@@ -178,6 +178,20 @@ def clock_error(model: Mapping[str, Any]) -> float:
     """Return by what fraction the guest's clock and the model's time differ over the region."""
     error: float = abs(model["monotonic_ns"] - model["time_ns"]) / max(1, model["time_ns"])
     return error
+
+
+def mean_pages(model: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Return the pages of each tier by kind: the mean of the region's samples.
+
+    At the region's end a program has exited, and its pages are free.
+    """
+    samples: Mapping[str, Mapping[str, list[int]]] = model["series"].get("pages", {})
+    if not model["series"].get("t_ns"):
+        return {tier: dict(kinds) for tier, kinds in model["pages"].items()}
+    return {
+        tier: {kind: round(sum(counts) / len(counts)) for kind, counts in kinds.items()}
+        for tier, kinds in samples.items()
+    }
 
 
 def series(raw: Mapping[str, Any]) -> dict[str, Any]:
