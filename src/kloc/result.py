@@ -40,6 +40,7 @@ VMSTAT_KEPT = (
 )
 # Pages whose eviction to storage spoils a bound.
 EVICTED = ("pgsteal_kswapd", "pgsteal_direct")
+DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
 
 Run = dict[str, Any]
 
@@ -62,9 +63,11 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
         "latency_ns": dict(outcome.latency_ns) if outcome.latency_ns else None,
         "instructions": dict(model["instructions"]),
         "stall_ns": model["stall_ns"],
+        "misses": model["misses"],
         "storage_wait_ns": model["storage_wait_ns"],
         "idle_ns": model["idle_ns"],
         "background": model["background"],
+        "background_excess_ns": model["background_excess_ns"],
         "pages": mean_pages(model),
         "migrated_pages": model["migrated"],
         "traffic_bytes": model["traffic_bytes"],
@@ -215,8 +218,10 @@ def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
         said.append(f"{policy.name} did nothing here: no {_words(idle)}")
     elif idle:
         said.append(f"no {_words(idle)}")
+    # The kernel counts a demoted page as a reclaimed one too.
     evicted = sum(run["vmstat"][name] for name in EVICTED)
-    if evicted:
+    evicted -= sum(run["vmstat"][name] for name in DEMOTED)
+    if evicted > 0:
         said.append(f"{evicted} pages were evicted to storage")
     warnings = machine.WARNING.findall(raw.console)
     if warnings:
