@@ -23,7 +23,7 @@ from kloc.paths import PROJECT
 from kloc.root import Bind, Root
 
 KERNEL = PROJECT / "kernel"
-ARCHIVE = Path("/usr/src/linux-source-6.12.tar.xz")
+ARCHIVE = Path("usr/src/linux-source-6.12.tar.xz")
 """Debian's kernel source, in the tool root."""
 
 VARIANTS = {
@@ -98,18 +98,21 @@ def vanilla() -> Path:
     """Return the folder with Debian's kernel source as it is, unpacked on first use."""
     tools = root.tool_root()
     version = tools.versions()["linux-source"]
-    made = cache.build("linux", cache.key(version), lambda draft: unpack(tools, ARCHIVE, draft))
+    made = cache.build(
+        "linux", cache.key(version), lambda draft: unpack(tools.path / ARCHIVE, draft)
+    )
     return made / "source"
 
 
-def unpack(tools: Root, archive: Path, folder: Path) -> None:
-    """Unpack the kernel source `archive` (a path in the root) as `folder`/source."""
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack the kernel source `archive` as `folder`/source."""
     tree = folder / "source"
     tree.mkdir()
+    seen = Path("/build/linux.tar.xz")
     with ui.timed("unpacking the kernel source", seconds=25):
-        tools.run(
-            ["tar", "--extract", "--no-same-owner", "--strip-components=1", f"--file={archive}"],
-            binds=[Bind(tree, SOURCE)],
+        root.tool_root().run(
+            ["tar", "--extract", "--no-same-owner", "--strip-components=1", f"--file={seen}"],
+            binds=[Bind(tree, SOURCE), Bind(archive, seen)],
             cwd=SOURCE,
         )
 

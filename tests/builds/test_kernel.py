@@ -168,9 +168,8 @@ def test_the_series_applies_to_what_apt_offers(tools: Root, tmp_path: Path, suit
     packages = ["linux-source-6.12"]
     debian.bootstrap(what, packages, tar, seconds=60, variant="extract", lines=lines)
     with tarfile.open(tar) as tree:
-        tree.extract(f".{kernel.ARCHIVE}", tmp_path)
-    archive = tmp_path / kernel.ARCHIVE.relative_to("/")
-    kernel.unpack(tools, archive, tmp_path)
+        tree.extract(f"./{kernel.ARCHIVE}", tmp_path)
+    kernel.unpack(tmp_path / kernel.ARCHIVE, tmp_path)
     (tmp_path / "changed").mkdir()
     kernel.apply_series(tools, tmp_path / "source", tmp_path / "changed")
     cache.remove(tmp_path / "source")
