@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What QEMU, the guest's kernel and the timing model are told of a profile and a job."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kloc import machine, measure, policy, profile, workload
+from kloc.commands import compare
+from kloc.errors import KlocError
+from kloc.machine import DMA_ZONE, Job, Parts
+
+MEMORY = {"fast": "/fast", "slow": "/slow", "page": "/page"}
+MIB = 1 << 20
+
+
+def job(**changes: Any) -> Job:
+    return replace(Job("w", profile.load("tiered"), {}), **changes)
+
+
+def arguments(tmp_path: Path, **changes: Any) -> str:
+    image = tmp_path / "image"
+    image.write_bytes(bytes(4096))
+    parts = SimpleNamespace(
+        plugin=Path("/model.so"), kernel=SimpleNamespace(bzimage=Path("/bzImage"))
+    )
+    argv = machine.qemu_arguments(
+        job(**changes), cast(Parts, parts), tmp_path, MEMORY, [image, image]
+    )
+    return " ".join(argv)
+
+
+def test_both_nodes_have_their_size_and_their_speed(tmp_path: Path) -> None:
+    text = arguments(tmp_path)
+    assert f"id=fast,share=on,mem-path=/fast,size={192 * MIB + DMA_ZONE}" in text
+    assert f"id=slow,share=on,mem-path=/slow,size={1280 * MIB}" in text
+    assert "target=1,hierarchy=memory,data-type=access-latency,latency=240" in text
+    assert "target=0,hierarchy=memory,data-type=access-bandwidth,bandwidth=7500M" in text
+
+
+def test_nothing_is_left_to_chance(tmp_path: Path) -> None:
+    text = arguments(tmp_path, seed=7)
+    for word in ("-icount shift=0,sleep=off", "-seed 7", "kloc.seed=7", "clock=vm", "-nic none"):
+        assert word in text
+
+
+def test_disks_are_private_copies(tmp_path: Path) -> None:
+    assert arguments(tmp_path).count("share=off,readonly=on,rom=off") == 2
+
+
+def test_the_model_is_told_the_ranges_without_gaps() -> None:
+    text = machine.model_config(job(timing="slow"), Path("/run"), MEMORY)
+    split = 192 * MIB + DMA_ZONE
+    assert f"ram=0,0,{split},/fast,0\n" in text
+    assert f"ram=1,{split},{1280 * MIB},/slow,0\n" in text
+    assert "tier=slow,240.0,240.0,0.9375,0.9375,64\n" in text
+    assert "force_tier=slow\n" in text
+
+
+def test_the_kernel_may_not_use_the_dma_zone() -> None:
+    assert "memmap=15M$1M" in machine.kernel_command_line(job())
+
+
+def test_a_computed_policy_runs_what_it_is_computed_from() -> None:
+    host, what = profile.load("tiered"), workload.load("redis")
+    todo = measure.tasks([what], [policy.load("oracle")], host, [1, 2], workload.FULL)
+    assert [(task.policy.name, task.seed, task.frames) for task in todo] == [
+        ("all-slow", 1, True),
+        ("all-slow", 2, True),
+    ]
+    todo = measure.tasks([what], [policy.load("tpp")], host, [1], workload.FULL)
+    assert [(task.policy.name, task.frames) for task in todo] == [("tpp", False)]
+
+
+def options(*argv: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    compare.add_arguments(parser)
+    return parser.parse_args(argv)
+
+
+def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare.run(options("redis", "--policies", "tpp,stock", "--dry-run")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "redis under tpp, seed 1, machine tiered",
+        "redis under stock, seed 1, machine tiered",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        (("rediss",), "unknown workload 'rediss', did you mean 'redis'"),
+        (("redis", "--policies", "tp"), "unknown policy 'tp', did you mean 'tpp'"),
+        (("redis", "--machine", "tierd"), "unknown machine 'tierd', did you mean 'tiered'"),
+        (("redis", "--seeds", "0"), "there must be at least one"),
+        (("a.json",), "two result files can be compared"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(argv: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(KlocError, match=reason):
+        compare.run(options(*argv))

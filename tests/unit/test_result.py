@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results: made of raw output, noted upon, written, read, compared and shown."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from kloc import policy, profile, result, table
+from kloc.errors import KlocError
+from kloc.machine import Job, Raw
+from kloc.workload import Outcome
+
+VMSTAT = "numa_hint_faults {}\npgpromote_success {}\npgsteal_kswapd {}\npgdemote_kswapd {}\n"
+MODEL: dict[str, Any] = {
+    "time_ns": 2_000_000_000,
+    "monotonic_ns": 2_000_000_100,
+    "idle_ns": 5,
+    "storage_wait_ns": 4,
+    "instructions": {"user": 10, "kernel": 20},
+    "stall_ns": {"fast": {"anon": {"user": 1, "kernel": 2}}, "slow": {}},
+    "misses": {"fast": {}, "slow": {}},
+    "background": {"kswapd0": {"instructions": 7, "stall_ns": 3}},
+    "background_excess_ns": 0,
+    "traffic_bytes": {"fast": {"read": 64}},
+    "pages": {"fast": {"free": 9}},
+    "migrated": {"promoted": {"anon": 0}, "demoted": {"file": 4}},
+    "series": {"t_ns": [1, 2], "pages": {"fast": {"anon": [10, 21]}, "slow": {"anon": [4, 4]}}},
+}
+
+
+def run(
+    name: str = "tpp", model: dict[str, Any] | None = None, console: str = "", evicted: int = 0
+) -> result.Run:
+    job = Job("w", profile.load("tiered"), {}, seed=3)
+    frames = {
+        "vmstat_begin": VMSTAT.format(1, 1, 1, 1),
+        "vmstat_end": VMSTAT.format(11, 1, 5 + evicted, 5),
+    }
+    raw = Raw(frames, MODEL if model is None else model, None, console)
+    return result.from_raw(job, policy.load(name), Outcome(100, {"p50": 1.0}), raw)
+
+
+def test_what_a_run_s_raw_output_says() -> None:
+    made = run()
+    assert made["throughput"] == 50
+    assert made["hint_faults"] == 10
+    assert made["clock_error"] == pytest.approx(5e-8)
+    assert made["pages"] == {"fast": {"anon": 16}, "slow": {"anon": 4}}
+    assert made["series"]["pages_fast"] == {"anon": [10, 21]}
+    assert made["machine"]["name"] == "tiered"
+    assert (made["seed"], made["cores"], made["computed"]) == (3, 1, False)
+
+
+def test_a_policy_that_did_nothing_is_noted() -> None:
+    idle = copy.deepcopy(MODEL)
+    idle["migrated"] = {"promoted": {}, "demoted": {}}
+    assert run(model=idle)["notes"] == [
+        "tpp did nothing here: no page was promoted and no page was demoted"
+    ]
+    assert run()["notes"] == ["no page was promoted"]
+    assert run("stock")["notes"] == []
+
+
+def test_evictions_warnings_and_a_wrong_clock_are_noted() -> None:
+    assert run("stock", evicted=3)["notes"] == ["3 pages were evicted to storage"]
+    warned = run("stock", console="[1.0] WARNING: CPU: 0 PID: 1\n")
+    assert warned["notes"] == ["the guest's kernel printed 1 warnings"]
+    wrong = copy.deepcopy(MODEL)
+    wrong["monotonic_ns"] *= 2
+    assert run("stock", model=wrong)["notes"] == [
+        "the guest's clock is 100.0 % off the model's time"
+    ]
+
+
+def content(*runs: result.Run) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "kernel": {"release": "6.12.1", "series": "a"},
+        "versions": {"qemu": "10", "guest": {"libc6": "1"}},
+        "machine": {"name": "tiered"},
+        "runs": list(runs),
+    }
+
+
+def test_a_result_is_written_whole_and_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    result.write(path, content(run()))
+    assert result.read(path) == content(run())
+    assert [each.name for each in tmp_path.iterdir()] == ["result.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"schema": 1, "runs": []}', "[1]"])
+def test_another_file_is_no_result(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(KlocError, match="is no result of kloc"):
+        result.read(path)
+
+
+def test_a_result_of_another_schema_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "later.json"
+    path.write_text(json.dumps({**content(run()), "schema": 2}))
+    with pytest.raises(KlocError, match="has schema 2"):
+        result.read(path)
+
+
+def test_differences_name_what_figures_depend_on() -> None:
+    other = copy.deepcopy(content(run()))
+    other["versions"]["guest"]["libc6"] = "2"
+    other["kernel"]["series"] = "b"
+    assert result.differences(content(run()), content(run())) == []
+    assert result.differences(content(run()), other) == [
+        "kernel.series: a against b",
+        "versions.guest.libc6: 1 against 2",
+    ]
+
+
+def shown(*runs: result.Run) -> str:
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(table.comparison(runs))
+    return console.export_text()
+
+
+def fake(name: str, seed: int, throughput: float) -> result.Run:
+    return {**run("stock"), "policy": name, "seed": seed, "throughput": throughput}
+
+
+def test_the_table_shows_medians_and_ranges_against_both_bounds() -> None:
+    bounds = [fake("all-slow", seed, 100) for seed in (1, 2, 3)]
+    bounds += [fake("all-fast", seed, 200) for seed in (1, 2, 3)]
+    text = shown(*bounds, fake("tpp", 1, 120), fake("tpp", 2, 150), fake("tpp", 3, 130))
+    (row,) = [line for line in text.splitlines() if "tpp" in line]
+    cells = [cell.strip() for cell in row.strip().strip("│").split("│")]
+    assert cells == ["tpp", "130", "1.30 (1.20 to 1.50)", "65 % (60 % to 75 %)"]
+
+
+def test_a_bound_that_was_not_measured_leaves_its_column_empty() -> None:
+    (row,) = [line for line in shown(fake("tpp", 1, 120)).splitlines() if "tpp" in line]
+    assert [cell.strip() for cell in row.strip().strip("│").split("│")] == ["tpp", "120", "", ""]
+
+
+def test_a_computed_row_is_marked_and_explained() -> None:
+    oracle = {**fake("oracle", 1, 190), "computed": True, "notes": ["computed"]}
+    assert "oracle *" in shown(oracle)
+    assert table.remarks([oracle])[0].startswith("* computed from the all-slow run")
