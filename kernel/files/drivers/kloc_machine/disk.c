@@ -19,6 +19,7 @@
 #include <linux/list.h>
 #include <linux/moduleparam.h>
 #include <linux/pci.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 

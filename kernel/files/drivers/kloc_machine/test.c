@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 
 #include "machine.h"
 
