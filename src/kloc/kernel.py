@@ -240,6 +240,7 @@ class _Make:
         self.tools = tools
         self.objects = objects
         self.log = objects.with_suffix(".log")
+        self._reconfigured = True
         ccache = cache.folder() / "ccache"
         ccache.mkdir(exist_ok=True)
         self.binds = [
@@ -259,12 +260,11 @@ class _Make:
         if refused:
             lines = [f"  {asked}   (it is: {got or 'not there'})" for asked, got in refused]
             raise KlocError("kernel/config asks for what Kconfig refuses:\n" + "\n".join(lines))
-        self._keep_time(before)
+        self._reconfigured = not self._keep_time(before)
 
     def compile(self) -> None:
         """Make bzImage and vmlinux; an error of the compiler: KlocError with what it said."""
-        steps = self.objects / "steps"
-        expected = int(steps.read_text()) if steps.exists() else FIRST_STEPS
+        expected = self._steps()
         argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "bzImage"]
         with ui.progress("building the kernel", expected) as progress, self.log.open("w") as log:
 
@@ -275,18 +275,28 @@ class _Make:
             status = self.tools.follow(argv, on_line, binds=self.binds, cwd=SOURCE, env=ENVIRONMENT)
         if status != 0:
             raise self._error()
-        steps.write_text(str(max(int(progress.completed), expected)))
+        if expected:
+            (self.objects / "steps").write_text(f"{progress.completed:.0f}")
 
     def _config(self) -> tuple[bytes, int] | None:
         """Return what .config holds and when it was written, or None."""
         path = self.objects / ".config"
         return (path.read_bytes(), path.stat().st_mtime_ns) if path.exists() else None
 
-    def _keep_time(self, before: tuple[bytes, int] | None) -> None:
-        """Give .config the time that it had `before` if it still holds the same."""
+    def _keep_time(self, before: tuple[bytes, int] | None) -> bool:
+        """Give .config the time that it had `before` if it still holds the same; say if so."""
         after = self._config()
-        if before and after and before[0] == after[0]:
-            os.utime(self.objects / ".config", ns=(before[1], before[1]))
+        if not before or not after or before[0] != after[0]:
+            return False
+        os.utime(self.objects / ".config", ns=(before[1], before[1]))
+        return True
+
+    def _steps(self) -> int | None:
+        """Return about how many lines make will print; None where few files have changed."""
+        if (self.objects / "vmlinux").exists() and not self._reconfigured:
+            return None
+        known = self.objects / "steps"
+        return int(known.read_text()) if known.exists() else FIRST_STEPS
 
     def _error(self) -> KlocError:
         lines = self.log.read_text().splitlines()
