@@ -18,8 +18,8 @@ def test_the_process_is_the_program(tools: Root) -> None:
         while (name := Path(f"/proc/{process.pid}/comm").read_text().strip()) != "sleep":
             assert process.poll() is None, name
     finally:
-        process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == -signal.SIGINT
+        process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == -signal.SIGTERM
 
 
 def test_a_file_descriptor_is_passed_on(tools: Root) -> None:
