@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from kloc import ui
 from kloc.errors import KlocError
@@ -133,7 +134,9 @@ def locked(lock: Path, what: str) -> Iterator[None]:
 def remove(path: Path) -> None:
     """Remove a folder and what is in it, read-only folders too; it need not be there."""
 
-    def open_up(_function: object, name: str, _error: object) -> None:
+    def open_up(_function: object, name: str, error: Any) -> None:
+        if isinstance(error[1], FileNotFoundError):
+            return  # another process tidies up as well
         parent = Path(name).parent
         parent.chmod(0o700)
         entry = Path(name)
