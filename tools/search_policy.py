@@ -24,7 +24,7 @@ from kloc.paths import PROJECT
 BALANCING = "/sys/kernel/debug/sched/numa_balancing"
 SPACE: dict[str, dict[str, tuple[str, ...]]] = {
     "tpp": {
-        "/proc/sys/vm/watermark_scale_factor": ("10", "100", "400"),
+        "/proc/sys/vm/watermark_scale_factor": ("10", "100", "400", "1000"),
         f"{BALANCING}/hot_threshold_ms": ("23", "200", "2000"),
     }
 }
