@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +117,45 @@ def test_stock_leaves_the_same_set_where_it_is(hotset: Path, tmp_path: Path) -> 
     run = result_of(result)
     assert sum(run["migrated_pages"]["promoted"].values()) == 0
     assert run["pages"]["slow"]["anon"] > 12 * PAGES_PER_MIB
+
+
+def children_of(process: int) -> list[int]:
+    return [
+        int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    ]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_what_is_interrupted_leaves_nothing_running(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    result = tmp_path / "result.json"
+    command = [PROJECT / "kloc", "run", "--json", result, "--", "sh", "-c", "while :; do :; done"]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A background job's shell may have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not (machines := [one for one in children_of(process.pid) if is_qemu(one)]):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.1)
+        process.send_signal(number)
+        assert process.wait(timeout=30) == status
+        time.sleep(0.5)
+        assert not any(is_qemu(one) for one in machines)
+        assert not result.exists()
+    finally:
+        process.kill()
+
+
+def is_qemu(process: int) -> bool:
+    """Whether this process runs QEMU; one that ended and was not waited for does not."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+    return status.startswith("Name:\tqemu-system") and "State:\tZ" not in status
