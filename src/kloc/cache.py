@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,21 +134,10 @@ def locked(lock: Path, what: str) -> Iterator[None]:
 
 def remove(path: Path) -> None:
     """Remove a folder and what is in it, read-only folders too; it need not be there."""
-
-    def open_up(_function: object, name: str, error: Any) -> None:
-        if isinstance(error[1], FileNotFoundError):
-            return  # another process tidies up as well
-        parent = Path(name).parent
-        parent.chmod(0o700)
-        entry = Path(name)
-        if entry.is_dir() and not entry.is_symlink():
-            entry.chmod(0o700)
-            remove(entry)
-        else:
-            entry.unlink(missing_ok=True)
-
+    shutil.rmtree(path, ignore_errors=True)
     if path.exists():
-        shutil.rmtree(path, onerror=open_up)
+        subprocess.run(["chmod", "--recursive", "u+rwx", path], check=True)
+        shutil.rmtree(path)
 
 
 @contextmanager

@@ -30,11 +30,13 @@ IDENTITY = {
     "GIT_COMMITTER_NAME": "kloc",
     "GIT_COMMITTER_EMAIL": "kloc@localhost",
     "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z",
-    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_COUNT": "2",
     "GIT_CONFIG_KEY_0": "safe.directory",
     "GIT_CONFIG_VALUE_0": "*",
+    "GIT_CONFIG_KEY_1": "gc.auto",
+    "GIT_CONFIG_VALUE_1": "0",
 }
-"""Commits are the same wherever they are made."""
+"""Commits are the same wherever they are made, and git leaves nothing running behind them."""
 
 FORMAT = (
     *("--no-numbered", "--zero-commit", "--no-signature", "--no-renames", "--abbrev=12"),
