@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from kloc import ui
 from kloc.errors import KlocError
