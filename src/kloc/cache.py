@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from kloc import ui
@@ -148,7 +148,7 @@ def scratch(name: str) -> Iterator[Path]:
     """
     shelf = folder() / "scratch"
     shelf.mkdir(exist_ok=True)
-    with locked(shelf / ".lock", "a run's folder"):
+    with _tidying(shelf):
         _tidy(shelf)
         run = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=shelf))
         mark = (run / RUNNING).open("w")
@@ -159,10 +159,15 @@ def scratch(name: str) -> Iterator[Path]:
         except Exception:
             (run / FAILED).touch()
             raise
-        except BaseException:
-            remove(run)
-            raise
-    remove(run)
+        finally:
+            if not (run / FAILED).exists():
+                with _tidying(shelf):
+                    remove(run)
+
+
+def _tidying(shelf: Path) -> AbstractContextManager[None]:
+    """Let no two processes tidy up the same folders at once."""
+    return locked(shelf / ".lock", "order among the folders of runs")
 
 
 def _tidy(shelf: Path) -> None:
