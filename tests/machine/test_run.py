@@ -130,9 +130,9 @@ def test_what_is_interrupted_leaves_nothing_running(
     number: signal.Signals, status: int, tmp_path: Path
 ) -> None:
     result = tmp_path / "result.json"
-    command = [PROJECT / "kloc", "run", "--json", result, "--", "sh", "-c", "while :; do :; done"]
+    command = [f"{PROJECT}/kloc", "run", "--json", f"{result}"]
     process = subprocess.Popen(
-        command,
+        [*command, "--", "sh", "-c", "while :; do :; done"],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         # A background job's shell may have it ignored.
