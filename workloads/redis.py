@@ -6,6 +6,10 @@ instances, 16 clients, 75 % SET and 25 % GET, pipelined, values of 1 KiB. Each
 server is asked by four clients: SET and GET of the hot keys, SET and GET of
 all; the first server writes a checkpoint while they run. The hot keys are
 spread over each server's memory, since keys are loaded in shuffled order.
+
+Measured on machine `tiered`, seed 1, share of all-fast: all-slow 0.37, tpp
+0.61, oracle 0.82. The oracle is below 0.9, which would be useful: values move
+as they are set, and the checkpoint and its copies touch all memory once.
 """
 
 from __future__ import annotations
