@@ -34,8 +34,8 @@ DMA_ZONE = 16 << 20
 TIERS = ("fast", "slow")
 DATA_UUID = "6b6c6f63-0000-4000-8000-000000000001"
 # Offsets in struct kloc_machine_page of what the launcher shows as progress.
-PAGE_MODELLED, PAGE_INSTRUCTIONS, PAGE_TIME = 40, 48, 56
-# Offset of the first 64-bit word after the model's: nothing here is written.
+PAGE_INSTRUCTIONS, PAGE_TIME = 48, 56
+# How often the model samples the pages for a result's time series.
 SAMPLE_NS = 5_000_000
 # A machine hangs if it executes nothing for so many seconds of the host's, or
 # if one stage lasts so many seconds of its own time, or of the host's.
@@ -120,7 +120,6 @@ class Machine:
         self.stage = "boot"
         self.console = folder / "console"
         self.frames: dict[str, str] = {}
-        self.stages: dict[str, tuple[int, float, float]] = {}
         self._agent = folder / "agent"
         self._pending = b""
         self._read = 0
@@ -133,7 +132,7 @@ class Machine:
         """Start QEMU."""
         for path in (self.console, self._agent):
             path.touch()
-        _write_job(self.job, self.parts.root, self.folder / "job.img")
+        _write_job(self.job, self.folder / "job.img")
         (self.folder / "model.conf").write_text(
             model_config(self.job, self.folder, self._memory.files)
         )
@@ -220,7 +219,6 @@ class Machine:
             self._pending = self._pending[end + 1 :]
             if name == "stage":
                 self.stage = body
-                self.stages[body] = (self.instructions, self.seconds, time.monotonic())
                 self._stage_since = (time.monotonic(), self._memory.word(PAGE_TIME))
             self.frames[name] = body
 
@@ -290,7 +288,6 @@ def qemu_arguments(
     total = sum(size for _, _, size in memory_ranges(profile))
     argv = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-machine", "pc,hmat=on"]
     argv += ["-cpu", "Nehalem", "-smp", "1", "-m", str(total >> 20), "-seed", str(job.seed)]
-    # QEMU's own firmware lies in the root, whatever the host has.
     argv += [
         "-rtc",
         "base=2024-01-01,clock=vm",
@@ -425,7 +422,7 @@ class _Memory:
             os.close(fd)
 
 
-def _write_job(job: Job, root: Root, image: Path) -> None:
+def _write_job(job: Job, image: Path) -> None:
     folder = image.parent / "job"
     folder.mkdir()
     files = {"mode": "shell" if job.shell else "measure"}
