@@ -65,9 +65,9 @@ def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:
 
 
 def _commands() -> list[Command]:
-    modules = pkgutil.iter_modules(commands.__path__)
-    names = sorted(module.name for module in modules)
-    return [cast(Command, importlib.import_module(f"kloc.commands.{name}")) for name in names]
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    modules = [importlib.import_module(f"kloc.commands.{name}") for name in names]
+    return [cast(Command, module) for module in modules if hasattr(module, "NAME")]
 
 
 def _parser(known: Sequence[Command]) -> argparse.ArgumentParser:

@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
-
 from kloc import machine, measure, policy, profile, workload
-from kloc.commands import compare
-from kloc.errors import KlocError
 from kloc.machine import DMA_ZONE, Job, Parts
 
 MEMORY = {"fast": "/fast", "slow": "/slow", "page": "/page"}
@@ -76,33 +71,3 @@ def test_a_computed_policy_runs_what_it_is_computed_from() -> None:
     ]
     todo = measure.tasks([what], [policy.load("tpp")], host, [1], workload.FULL)
     assert [(task.policy.name, task.frames) for task in todo] == [("tpp", False)]
-
-
-def options(*argv: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    compare.add_arguments(parser)
-    return parser.parse_args(argv)
-
-
-def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert compare.run(options("redis", "--policies", "tpp,stock", "--dry-run")) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == [
-        "redis under tpp, seed 1, machine tiered",
-        "redis under stock, seed 1, machine tiered",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("argv", "reason"),
-    [
-        (("rediss",), "unknown workload 'rediss', did you mean 'redis'"),
-        (("redis", "--policies", "tp"), "unknown policy 'tp', did you mean 'tpp'"),
-        (("redis", "--machine", "tierd"), "unknown machine 'tierd', did you mean 'tiered'"),
-        (("redis", "--seeds", "0"), "there must be at least one"),
-        (("a.json",), "two result files can be compared"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(argv: tuple[str, ...], reason: str) -> None:
-    with pytest.raises(KlocError, match=reason):
-        compare.run(options(*argv))

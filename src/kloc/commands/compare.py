@@ -1,47 +1,66 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc compare: workloads under several policies, in one table; or two result files."""
+"""kloc compare: workloads under several policies, in one table; or result files."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from kloc import policy, profile, result, table, ui, workload
+from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.measure import Task, at_once, measure, prepare, tasks
 
 NAME = "compare"
 HELP = "measure workloads under several policies, and show them side by side"
 
+OF_RUNS = {
+    "policies": None,
+    "machine": profile.DEFAULT,
+    "seeds": 1,
+    "quick": False,
+    "long": False,
+    "json": None,
+    "dry_run": False,
+}
+"""The options that say what is run, with their defaults; files of results take none of them."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    parser.add_argument(
-        "workloads", nargs="+", metavar="WORKLOAD", help="what to run; or two result files (.json)"
+    what = parser.add_argument(
+        "workloads",
+        nargs="+",
+        metavar="WORKLOAD",
+        help="what to run; or one or two result files (.json), to see what is in them "
+        "and how they differ; with --report, a report of the first",
     )
-    parser.add_argument(
+    options.completes(what, workload.names, ".json")
+    policies = parser.add_argument(
         "--policies", metavar="A,B", help=f"which to compare (default: {','.join(policy.COMPARED)})"
     )
-    parser.add_argument(
-        "--machine", default=profile.DEFAULT, metavar="M", help="the machine (default: %(default)s)"
-    )
+    options.completes(policies, policy.names)
+    options.add(parser, "machine")
     parser.add_argument(
         "--seeds", type=int, default=1, metavar="N", help="seeds 1 to N (default: %(default)s)"
     )
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--quick", action="store_true", help="a quarter of the load and of the measured region"
-    )
-    length.add_argument("--long", action="store_true", help="ten times the measured region")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there as well")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run")
+    options.add(parser, "length", "json", "report", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    if all(name.endswith(".json") for name in args.workloads):
-        return _compare_files([Path(name) for name in args.workloads])
+    files = [name for name in args.workloads if name.endswith(".json")]
+    if files and len(files) < len(args.workloads):
+        raise KlocError(
+            "workloads are run, and result files are shown, not both at once",
+            "kloc compare WORKLOAD..., or kloc compare A.json [B.json]",
+        )
+    options.check_outputs(args)
+    if files:
+        options.refuse(args, OF_RUNS, "nothing is run where result files are shown", "leave it out")
+        return _compare_files(args, [Path(name) for name in files])
     if args.seeds < 1:
         raise KlocError(f"--seeds {args.seeds}: there must be at least one")
     policies = [
@@ -50,20 +69,17 @@ def run(args: argparse.Namespace) -> int:
     ]
     workloads = [workload.load(name) for name in _unique(args.workloads)]
     host = profile.load(args.machine)
-    todo = tasks(workloads, policies, host, range(1, args.seeds + 1), chosen_size(args))
+    todo = tasks(workloads, policies, host, range(1, args.seeds + 1), options.size(args))
     if args.dry_run:
         return _show(todo)
     parts = prepare(workloads)
     runs = measure(todo, policies, parts)
-    if args.json:
-        result.write(args.json, result.document(parts.values(), asdict(host), runs))
-    _print(runs)
+    try:
+        options.write_outputs(args, result.document(parts.values(), asdict(host), runs))
+    finally:
+        # Whatever becomes of the files, what took ten minutes is shown.
+        _print(runs)
     return 0
-
-
-def chosen_size(args: argparse.Namespace) -> workload.Size:
-    """Return the size that --quick, --long or neither asks for."""
-    return workload.QUICK if args.quick else workload.LONG if args.long else workload.FULL
 
 
 def _show(todo: list[Task]) -> int:
@@ -73,20 +89,26 @@ def _show(todo: list[Task]) -> int:
     return 0
 
 
-def _compare_files(paths: list[Path]) -> int:
-    if len(paths) != 2:
-        raise KlocError("two result files can be compared", "kloc compare A.json B.json")
+def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
+    if len(paths) > 2:
+        raise KlocError("one or two result files can be shown", "kloc compare A.json [B.json]")
     contents = [result.read(path) for path in paths]
+    options.write_outputs(args, contents[0])
     for path, content in zip(paths, contents, strict=True):
         ui.console_out().print(f"{path}:", markup=False)
         _print(content["runs"])
-    differences = result.differences(*contents)
+    if len(contents) == 2:
+        _print_differences(*contents)
+    return 0
+
+
+def _print_differences(one: dict[str, Any], other: dict[str, Any]) -> None:
+    differences = result.differences(one, other)
     print(
         "\n".join(["they differ in:", *(f"  {line}" for line in differences)])
         if differences
         else "same machine, same versions"
     )
-    return 0
 
 
 def _print(runs: list[result.Run]) -> None:

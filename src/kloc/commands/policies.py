@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 
 from kloc import listing, policy, profile
+from kloc.commands import options
 
 NAME = "policies"
 HELP = "list the policies, with what each sets"
@@ -14,9 +15,7 @@ HELP = "list the policies, with what each sets"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
     listing.add_arguments(parser)
-    parser.add_argument(
-        "--machine", default=profile.DEFAULT, metavar="M", help="default: %(default)s"
-    )
+    options.add(parser, "machine")
 
 
 def run(args: argparse.Namespace) -> int:

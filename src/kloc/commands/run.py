@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from kloc import machine, policy, profile, result, table, ui, workload
-from kloc.commands.compare import chosen_size
+from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.machine import Job
 from kloc.measure import measure, prepare, tasks
@@ -20,36 +20,18 @@ NAME = "run"
 HELP = "measure one workload, or a program of your own after '--', under one policy"
 TAKES_PROGRAM = True
 
+OF_PROGRAMS: Mapping[str, object] = {"packages": (), "copy": [], "setup": None}
+OF_WORKLOADS = {"quick": False, "long": False}
+"""What goes with the one and not with the other, with its defaults."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="what to run")
-    parser.add_argument(
-        "--policy", default=policy.DEFAULT, metavar="P", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--machine", default=profile.DEFAULT, metavar="M", help="default: %(default)s"
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="default: %(default)s")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the result there as well")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--quick", action="store_true", help="a quarter of the load and of the measured region"
-    )
-    length.add_argument("--long", action="store_true", help="ten times the measured region")
+    what = parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="what to run")
+    options.completes(what, workload.names)
+    options.add(parser, "policy", "machine", "seed", "length", "json", "report", "dry-run")
     own = parser.add_argument_group("a program of your own (kloc run [...] -- COMMAND...)")
-    own.add_argument(
-        "--packages", default="", metavar="A,B", help="Debian packages that the machine needs"
-    )
-    own.add_argument(
-        "--copy",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a file or folder to have at its path there",
-    )
+    options.add(own, "packages", "copy")
     own.add_argument(
         "--setup", type=Path, metavar="SCRIPT", help="a shell script to run before, not measured"
     )
@@ -57,23 +39,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
+    options.check_outputs(args)
     chosen = policy.load(args.policy)
     host = profile.load(args.machine)
     if args.program is not None:
         return _run_program(args, chosen, host)
     if args.workload is None:
         raise KlocError("nothing to run", "kloc run WORKLOAD, or kloc run -- COMMAND...")
-    if args.packages or args.copy or args.setup:
-        raise KlocError(
-            "--packages, --copy and --setup go with a program of your own",
-            "kloc run [...] -- COMMAND...",
-        )
+    options.refuse(
+        args, OF_PROGRAMS, "this goes with a program of your own", "kloc run [...] -- COMMAND..."
+    )
     return _run_workload(args, chosen, host)
 
 
 def _run_workload(args: argparse.Namespace, chosen: policy.Policy, host: profile.Profile) -> int:
     what = workload.load(args.workload)
-    todo = tasks([what], [chosen], host, [args.seed], chosen_size(args))
+    todo = tasks([what], [chosen], host, [args.seed], options.size(args))
     if args.dry_run:
         print("\n".join(f"{task.title()}, machine {host.name}" for task in todo))
         return 0
@@ -87,6 +68,7 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         raise KlocError(
             "give a workload, or a program after '--', not both", "kloc run [...] -- COMMAND..."
         )
+    options.refuse(args, OF_WORKLOADS, "a program of your own has one size", "leave it out")
     if chosen.computed:
         raise KlocError(
             f"policy {chosen.name} is computed from a comparison", "kloc compare shows it"
@@ -98,8 +80,8 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         settings=chosen.settings("", host),
         timing=chosen.timing,
         seed=args.seed,
-        packages=tuple(name for name in args.packages.split(",") if name),
-        copies=tuple(_existing(path) for path in args.copy),
+        packages=args.packages,
+        copies=options.copies(args),
     )
     if args.dry_run:
         print(
@@ -124,25 +106,25 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
 def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
     scripts = {"measured": shlex.join(program) + "\n"}
     if setup is not None:
-        scripts["setup"] = _existing(setup).read_text()
+        scripts["setup"] = options.existing(setup).read_text()
     return scripts
-
-
-def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise KlocError(f"there is no {path}")
-    return path.absolute()
 
 
 def _show(
     args: argparse.Namespace, parts: machine.Parts, host: profile.Profile, measured: result.Run
 ) -> int:
-    if args.json:
-        result.write(args.json, result.document([parts], asdict(host), [measured]))
+    try:
+        options.write_outputs(args, result.document([parts], asdict(host), [measured]))
+    finally:
+        # Whatever becomes of the files, what took minutes is shown.
+        _print(measured)
+    return 0
+
+
+def _print(measured: result.Run) -> None:
     if measured["computed"]:
         ui.console_out().print(table.comparison([measured]))
     else:
         ui.console_out().print(table.summary(measured))
     for line in table.remarks([measured]):
         ui.console_out().print(line, markup=False)
-    return 0

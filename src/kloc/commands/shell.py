@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from kloc import machine, policy, profile, ui
+from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.machine import Job
 
@@ -16,24 +16,7 @@ HELP = "a shell inside the machine"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    parser.add_argument(
-        "--policy", default=policy.DEFAULT, metavar="P", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--machine", default=profile.DEFAULT, metavar="M", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--packages", default="", metavar="A,B", help="Debian packages that the machine needs"
-    )
-    parser.add_argument(
-        "--copy",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a path to have there",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="show QEMU's command line")
+    options.add(parser, "policy", "machine", "packages", "copy", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,22 +25,21 @@ def run(args: argparse.Namespace) -> int:
     chosen = policy.load(args.policy)
     if chosen.computed:
         raise KlocError(f"policy {chosen.name} is computed, and no machine runs it")
-    packages = tuple(name for name in args.packages.split(",") if name)
     job = Job(
         name="shell",
         profile=host,
         scripts={},
         settings=chosen.settings("", host),
         timing=chosen.timing,
-        packages=packages,
-        copies=tuple(path.absolute() for path in args.copy),
+        packages=args.packages,
+        copies=options.copies(args),
         shell=True,
     )
     if args.dry_run:
-        has = ", ".join(packages) or "none"
+        has = ", ".join(args.packages) or "none"
         print(f"a shell under {chosen.name}, machine {host.name}, packages: {has}")
         return 0
-    parts = machine.prepare(packages)
+    parts = machine.prepare(args.packages)
     ui.say("the machine's shell: 'exit' ends it, Ctrl-A X stops QEMU, /data is the disk")
     machine.run(job, parts)
     return 0

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options of the commands that measure: what is understood, and what is refused at once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kloc import policy, workload
+from kloc.commands import compare, options, policies, run, shell
+from kloc.errors import KlocError
+
+RESULT = {
+    "schema": 1,
+    "kernel": {"release": "6.12", "series": "a"},
+    "versions": {"qemu": "10"},
+    "machine": {"name": "tiered"},
+    "runs": [
+        {
+            "workload": "w",
+            "policy": "tpp",
+            "seed": 1,
+            "cores": 1,
+            "machine": {"name": "tiered", "fast_bytes": 1 << 27, "slow_bytes": 1 << 30},
+            "throughput": 5.0,
+            "computed": False,
+            "notes": [],
+        }
+    ],
+}
+
+
+def parsed(command: Any, *argv: str, program: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return parser.parse_args(argv, argparse.Namespace(program=program))
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Any]]:
+    """What a report was asked for of."""
+    reports: list[tuple[Path, Any]] = []
+    fake: Any = ModuleType("kloc.report")
+    fake.write = lambda path, document: reports.append((path, document))
+    monkeypatch.setitem(sys.modules, "kloc.report", fake)
+    return reports
+
+
+@pytest.fixture
+def result_file(tmp_path: Path) -> Path:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(RESULT))
+    return path
+
+
+def test_options_mean_the_same_everywhere() -> None:
+    common = ["--policy", "stock", "--machine", "cxl", "--packages", "a, b,", "--copy", "/bin/sh"]
+    for command in (run, shell):
+        args = parsed(command, *common)
+        assert (args.policy, args.machine, args.packages) == ("stock", "cxl", ("a", "b"))
+        assert options.copies(args) == (Path("/bin/sh"),)
+    assert parsed(policies, "--machine", "cxl").machine == "cxl"
+
+
+@pytest.mark.parametrize(
+    ("argv", "size"),
+    [((), workload.FULL), (("--quick",), workload.QUICK), (("--long",), workload.LONG)],
+)
+def test_how_much_is_run(argv: tuple[str, ...], size: workload.Size) -> None:
+    assert options.size(parsed(run, "redis", *argv)) == size
+    assert options.size(parsed(compare, "redis", *argv)) == size
+
+
+@pytest.mark.parametrize("argv", [("--quick", "--long"), ("--seed", "-1"), ("--seed", "x")])
+def test_usage_errors(argv: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed(run, "redis", *argv)
+    assert argv[0] in capsys.readouterr().err
+
+
+def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    args = parsed(compare, "redis", "--policies", "tpp,stock", "--dry-run")
+    assert compare.run(args) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "redis under tpp, seed 1, machine tiered",
+        "redis under stock, seed 1, machine tiered",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        (("rediss",), "unknown workload 'rediss', did you mean 'redis'"),
+        (("redis", "--policies", "tp"), "unknown policy 'tp', did you mean 'tpp'"),
+        (("redis", "--machine", "tierd"), "unknown machine 'tierd', did you mean 'tiered'"),
+        (("redis", "--seeds", "0"), "there must be at least one"),
+        (("a.json", "redis"), "not both at once"),
+        (("a.json", "b.json", "c.json"), "one or two result files"),
+        (("a.json", "--quick", "--seeds", "3"), "--seeds, --quick: nothing is run"),
+        (("a.json", "--machine", "cxl"), "--machine: nothing is run"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(argv: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(KlocError, match=reason):
+        compare.run(parsed(compare, *argv))
+
+
+@pytest.mark.parametrize(
+    ("argv", "program", "reason"),
+    [
+        ((), None, "nothing to run"),
+        (("redis",), ["ls"], "not both"),
+        (("redis", "--packages", "fio", "--copy", "x"), None, "--packages, --copy: this goes"),
+        (("--quick",), ["ls"], "--quick: a program of your own has one size"),
+        (("--copy", "/no/such"), ["ls"], "there is no /no/such"),
+        (("--setup", "/no/such"), ["ls"], "there is no /no/such"),
+        (("--policy", "oracle"), ["ls"], "computed"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(
+    argv: tuple[str, ...], program: list[str] | None, reason: str
+) -> None:
+    with pytest.raises(KlocError, match=reason):
+        run.run(parsed(run, *argv, program=program))
+
+
+@pytest.mark.parametrize("option", ["--json", "--report"])
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("missing/out", "there is no folder .*/missing"),
+        (".", "that is a folder"),
+        ("closed/out", "closed cannot be written to"),
+        ("pipe", "no regular file"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_told_before_anything_runs(
+    option: str, target: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "closed").mkdir()
+    # Root may write anywhere.
+    allowed = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: "closed" not in str(path) and allowed(path, mode)
+    )
+    for command in (run, compare):
+        with pytest.raises(KlocError, match=f"{option} .*{reason}"):
+            command.run(parsed(command, "redis", option, str(tmp_path / target)))
+
+
+def test_two_outputs_are_two_files(tmp_path: Path) -> None:
+    same = ["--json", f"{tmp_path}/out", "--report", f"{tmp_path}/./out"]
+    with pytest.raises(KlocError, match="name the same file"):
+        run.run(parsed(run, "redis", *same))
+
+
+def test_the_report_is_of_the_very_document(written: list[Any], tmp_path: Path) -> None:
+    args = parsed(run, "redis", "--json", f"{tmp_path}/j", "--report", f"{tmp_path}/r")
+    document: Mapping[str, Any] = {"runs": [1.5]}
+    options.write_outputs(args, document)
+    assert written == [(tmp_path / "r", document)]
+    assert written[0][1] is document
+    assert json.loads((tmp_path / "j").read_text()) == document
+
+
+def test_a_result_file_is_shown_and_reported(
+    written: list[Any], result_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = [str(result_file), "--report", f"{tmp_path}/r.html"]
+    assert compare.run(parsed(compare, *argv)) == 0
+    assert written == [(tmp_path / "r.html", RESULT)]
+    shown = capsys.readouterr().out
+    assert "tpp" in shown
+    assert "same machine" not in shown
+    assert compare.run(parsed(compare, str(result_file), str(result_file))) == 0
+    assert "same machine, same versions" in capsys.readouterr().out
+
+
+def test_figures_are_shown_even_if_no_report_can_be_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise KlocError("the disk is full")
+
+    monkeypatch.setattr(compare, "prepare", lambda _: {})
+    monkeypatch.setattr(compare, "measure", lambda *_: RESULT["runs"])
+    monkeypatch.setattr(compare.result, "document", lambda *_: RESULT)
+    monkeypatch.setitem(sys.modules, "kloc.report", SimpleNamespace(write=fail))
+    argv = ["redis", "--policies", "tpp", "--report", f"{tmp_path}/r"]
+    with pytest.raises(KlocError, match="the disk is full"):
+        compare.run(parsed(compare, *argv))
+    assert "tpp" in capsys.readouterr().out
+
+
+def test_names_are_completed_where_they_are_asked_for() -> None:
+    action = argparse.Action([], "x")
+    options.completes(action, policy.names)
+    complete: Any = action.completer  # type: ignore[attr-defined]
+    assert "tpp" in complete("")
+    assert "stock,tpp" in complete("stock,t")
