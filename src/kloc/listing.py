@@ -50,7 +50,7 @@ def show(args: argparse.Namespace, rows: Sequence[Mapping[str, Any]]) -> int:
 def _details(row: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     for key, value in row.items():
-        if key in ("name", "summary") or value in ({}, [], None):
+        if key in ("name", "summary") or value in ({}, [], None, ""):
             continue
         if isinstance(value, Mapping):
             lines += _details(value, f"{prefix}{key} ")

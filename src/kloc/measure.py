@@ -52,7 +52,8 @@ class Task:
 
     def title(self) -> str:
         """Return what a person calls this run."""
-        return f"{self.workload.name} under {self.policy.name}, seed {self.seed}"
+        varied = f", {self.profile.variant}" if self.profile.variant else ""
+        return f"{self.workload.name} under {self.policy.name}, seed {self.seed}{varied}"
 
 
 def tasks(
@@ -86,7 +87,9 @@ def prepare(workloads: Sequence[Workload]) -> dict[str, Parts]:
 def measure(
     todo: Sequence[Task], policies: Sequence[Policy], parts: Mapping[str, Parts]
 ) -> list[Run]:
-    """Make the runs and return the results of `policies`, in the order of workload, policy, seed.
+    """Make the runs and return the results of `policies`.
+
+    They are in the order of the machine's variant, workload, policy, seed.
 
     `parts` are those of each workload's machine, by its name (see `prepare`).
 
@@ -107,17 +110,26 @@ def measure(
     _run_all(todo, parts, finished)
     order = {each.name: place for place, each in enumerate(policies)}
     workloads = list(dict.fromkeys(task.workload.name for task in todo))
+    variants = list(dict.fromkeys(task.profile.variant for task in todo))
     runs = [run for run in results if run["policy"] in order]
     return sorted(
-        runs, key=lambda run: (workloads.index(run["workload"]), order[run["policy"]], run["seed"])
+        runs,
+        key=lambda run: (
+            variants.index(run["machine"]["variant"]),
+            workloads.index(run["workload"]),
+            order[run["policy"]],
+            run["seed"],
+        ),
     )
 
 
-def at_once(profile: Profile) -> int:
+def at_once(todo: Sequence[Task]) -> int:
     """Return how many machines this host runs side by side: one a core, as far as memory goes."""
     free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    each = profile.fast.capacity + profile.slow.capacity + HOST_RESERVE
-    return max(1, min(len(os.sched_getaffinity(0)), free // each))
+    largest = max(
+        (task.profile.fast.capacity + task.profile.slow.capacity for task in todo), default=0
+    )
+    return max(1, min(len(os.sched_getaffinity(0)), free // (largest + HOST_RESERVE)))
 
 
 def _run_all(
@@ -127,7 +139,7 @@ def _run_all(
     running: dict[Machine, Task] = {}
     done = 0.0
     total = sum(task.job().instructions for task in todo)
-    places = min((at_once(task.profile) for task in todo), default=1)
+    places = at_once(todo)
     with ExitStack() as all_stacks, ui.progress(_describe(waiting, running), total) as bar:
         stacks: dict[Machine, ExitStack] = {}
         while waiting or running:

@@ -11,6 +11,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,14 @@ HOST_RESERVE = 768 * MIB
 MEMORY_MAX = 3 << 30
 # The kernel and the smallest workload do not fit in less fast memory.
 FAST_MIN = 96 * MIB
+# Nodes are made of such pieces (and so of whole large pages).
+CAPACITY_STEP = 2 * MIB
+# QEMU tells the kernel of bandwidths in whole MB/s, bytes a ns here.
+BANDWIDTH_MIN = 0.001
+# A node that is less than so many times slower, in latency x bandwidth, than the
+# first is in the same tier for the kernel: its abstract distance, 576 for DRAM, is
+# rounded down to a multiple of 128.
+ONE_TIER = 640 / 576
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,11 @@ class Storage:
 
 @dataclass(frozen=True)
 class Profile:
-    """A machine: its name, what it models, and the figures of each part."""
+    """A machine: its name, what it models, and the figures of each part.
+
+    `variant` says in what it was made to differ from the file of that name, and is empty if in
+    nothing.
+    """
 
     name: str
     summary: str
@@ -79,14 +92,35 @@ class Profile:
     fast: Tier
     slow: Tier
     storage: Storage
+    variant: str = ""
 
-    def resized(self, fast: int | None = None, slow: int | None = None) -> Profile:
-        """Return the same machine with other capacities (bytes)."""
-        changed = replace(
-            self,
-            fast=replace(self.fast, capacity=fast or self.fast.capacity),
-            slow=replace(self.slow, capacity=slow or self.slow.capacity),
-        )
+    def title(self) -> str:
+        """Return the name, with what is varied."""
+        return f"{self.name}, {self.variant}" if self.variant else self.name
+
+    def varied(
+        self, fast: Fraction | None = None, slow_bandwidth: Fraction | None = None
+    ) -> Profile:
+        """Return the same machine but for what is given; KlocError if there cannot be such a one.
+
+        `fast` is a factor of fast memory's capacity, `slow_bandwidth` the fraction of fast memory's
+        bandwidth, for reads and for writes, that slow memory has.
+        """
+        changed, differs = self, []
+        if fast is not None and fast != 1:
+            pieces = max(1, round(fast * self.fast.capacity / CAPACITY_STEP))
+            changed = replace(changed, fast=replace(self.fast, capacity=pieces * CAPACITY_STEP))
+            differs.append(f"fast x {fast}")
+        if slow_bandwidth is not None:
+            slow = replace(
+                self.slow,
+                read_bandwidth=float(slow_bandwidth * Fraction(self.fast.read_bandwidth)),
+                write_bandwidth=float(slow_bandwidth * Fraction(self.fast.write_bandwidth)),
+            )
+            if slow != self.slow:
+                changed = replace(changed, slow=slow)
+                differs.append(f"slow bandwidth {slow_bandwidth}")
+        changed = replace(changed, variant=", ".join(differs))
         check(changed)
         return changed
 
@@ -137,7 +171,7 @@ def check(profile: Profile) -> None:
     """Raise KlocError if no machine can be made from this profile on this host."""
 
     def refuse(reason: str) -> None:
-        raise KlocError(f"machine {profile.name} is refused: {reason}")
+        raise KlocError(f"machine {profile.title()} is refused: {reason}")
 
     for part in ("cpu", "fast", "slow", "storage"):
         for key, value in vars(getattr(profile, part)).items():
@@ -166,14 +200,28 @@ def check(profile: Profile) -> None:
     for label, tier in (("fast", profile.fast), ("slow", profile.slow)):
         if tier.unit & (tier.unit - 1) or not 64 <= tier.unit <= 4096:
             refuse(f"{label}.unit is {tier.unit}, and must be a power of two from 64 to 4096 bytes")
-        if tier.capacity % (2 * MIB):
-            refuse(f"{label}.capacity must be a multiple of 2 MiB")
+        if tier.capacity % CAPACITY_STEP:
+            refuse(f"{label}.capacity must be a multiple of {CAPACITY_STEP >> 20} MiB")
+        slowest = min(tier.read_bandwidth, tier.write_bandwidth)
+        if slowest < BANDWIDTH_MIN:
+            refuse(f"{label} has {slowest:g} GB/s, and needs {BANDWIDTH_MIN:g} GB/s at least")
+    if _distance(profile) < ONE_TIER:
+        refuse(
+            "slow memory is about as fast as fast memory, and the kernel would see one tier "
+            "(more latency or less bandwidth makes it two)"
+        )
     if profile.fast.capacity < FAST_MIN:
         refuse(
             f"fast.capacity is {profile.fast.capacity >> 20} MiB; "
             f"the kernel needs {FAST_MIN >> 20} MiB"
         )
     _check_host(profile, refuse)
+
+
+def _distance(profile: Profile) -> float:
+    """Return how far the tiers are apart for the kernel, which is told of their reads."""
+    latency = profile.slow.read_latency_ns / profile.fast.read_latency_ns
+    return latency * profile.fast.read_bandwidth / profile.slow.read_bandwidth
 
 
 def _check_host(profile: Profile, refuse: Any) -> None:

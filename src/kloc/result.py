@@ -158,13 +158,27 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
         for key in sorted(flat_one.keys() | flat_other.keys()):
             if flat_one.get(key) != flat_other.get(key):
                 lines.append(f"{key}: {flat_one.get(key)} against {flat_other.get(key)}")
+    variants_one, variants_other = _variants(one["runs"]), _variants(other["runs"])
+    if variants_one != variants_other:
+        lines.append(f"variants: {variants_one} against {variants_other}")
     return lines
 
 
+def _variants(runs: Iterable[Run]) -> str:
+    names = dict.fromkeys(run["machine"].get("variant") or "as it is" for run in runs)
+    return "; ".join(sorted(names))
+
+
 def machine_summary(job: Job) -> dict[str, Any]:
-    """Return the machine's name and sizes, as each run has them."""
+    """Return the machine's name, what was varied, and its sizes, as each run has them.
+
+    `slow_bandwidth` is in bytes a ns (GB/s).
+    """
+    slow = job.profile.slow
     return {
         "name": job.profile.name,
+        "variant": job.profile.variant,
+        "slow_bandwidth": {"read": slow.read_bandwidth, "write": slow.write_bandwidth},
         "fast_bytes": job.profile.fast.capacity,
         "slow_bytes": job.profile.slow.capacity,
         "background": job.profile.background,

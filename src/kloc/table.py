@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 LOWER, UPPER = "all-slow", "all-fast"
 
 
+def comparisons(runs: Sequence[Run]) -> list[Table]:
+    """Return a comparison's tables: one for each variant of the machine; where there are several,
+    one more for each workload, with the variants side by side.
+    """
+    by_variant: dict[str, list[Run]] = {}
+    for run in runs:
+        by_variant.setdefault(_variant(run), []).append(run)
+    tables = [comparison(of_one) for of_one in by_variant.values()]
+    if len(by_variant) > 1:
+        tables += [
+            _side_by_side(workload, by_variant)
+            for workload in dict.fromkeys(run["workload"] for run in runs)
+        ]
+    return tables
+
+
 def comparison(runs: Sequence[Run]) -> Table:
     """Return the table of a comparison: a row a policy, three columns a workload.
 
@@ -40,6 +56,23 @@ def comparison(runs: Sequence[Run]) -> Table:
     return table
 
 
+def _side_by_side(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> Table:
+    """Return how many times all-slow each policy does in each variant: paper's Figure 6."""
+    from rich.table import Table
+
+    every = [run for runs in by_variant.values() for run in runs]
+    table = Table(title=f"{workload}: x all-slow of the same variant", title_justify="left")
+    table.add_column("variant")
+    policies = [name for name in dict.fromkeys(run["policy"] for run in every) if name != LOWER]
+    for policy in policies:
+        mark = " *" if _is_computed(every, policy) else ""
+        table.add_column(policy + mark, justify="right")
+    for variant, runs in by_variant.items():
+        cells = [_cells(runs, workload, policy)[1] for policy in policies]
+        table.add_row(variant or "as it is", *cells)
+    return table
+
+
 def remarks(runs: Sequence[Run]) -> list[str]:
     """Return what must be said beside the table: what is computed, and each run's notes once."""
     said = []
@@ -49,7 +82,8 @@ def remarks(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         for note in run["notes"]:
             if not run["computed"]:
-                notes.setdefault(note, []).append(f"{run['workload']}/{run['policy']}")
+                varied = f" ({_variant(run)})" if _variant(run) else ""
+                notes.setdefault(note, []).append(f"{run['workload']}/{run['policy']}{varied}")
     said += [f"{', '.join(dict.fromkeys(who))}: {note}" for note, who in notes.items()]
     return said
 
@@ -92,11 +126,17 @@ def summary(run: Run) -> Table:
 def _title(runs: Sequence[Run]) -> str:
     machine = runs[0]["machine"]
     seeds = len({run["seed"] for run in runs})
+    varied = f", {_variant(runs[0])}" if _variant(runs[0]) else ""
     return (
-        f"machine {machine['name']}: {machine['fast_bytes'] >> 20} MiB fast, "
+        f"machine {machine['name']}{varied}: {machine['fast_bytes'] >> 20} MiB fast, "
         f"{machine['slow_bytes'] >> 20} MiB slow, "
         f"{runs[0]['cores']} core, {seeds} seed{'s' if seeds > 1 else ''}"
     )
+
+
+def _variant(run: Run) -> str:
+    """Return in what the run's machine differs from its profile, "" for nothing."""
+    return str(run["machine"].get("variant", ""))
 
 
 def _cells(runs: Sequence[Run], workload: str, policy: str) -> list[str]:

@@ -95,6 +95,41 @@ def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
+def test_every_combination_is_a_variant_with_bounds_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    argv = ["--fast", "1/2,1,0.5", "--slow-bandwidth", "1/8,1/4", "--policies", "oracle,tpp"]
+    compare.run(parsed(compare, "redis", *argv, "--dry-run"))
+    lines = capsys.readouterr().out.splitlines()
+    for varied in ("", ", fast x 1/2", ", slow bandwidth 1/4", ", fast x 1/2, slow bandwidth 1/4"):
+        for name in ("tpp", "all-slow"):
+            assert f"redis under {name}, seed 1{varied}, machine tiered{varied}" in lines
+    assert lines[-1].startswith("8 runs")
+
+
+def test_one_run_is_on_one_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    args = parsed(run, "--fast", "2", "--dry-run", program=["ls"])
+    run.run(args)
+    assert capsys.readouterr().out == "ls under tpp, seed 1, machine tiered, fast x 2\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--fast", "a"),
+        ("--fast", "1/0"),
+        ("--fast", "-1"),
+        ("--fast", "0"),
+        ("--fast", "1,2"),
+        ("--slow-bandwidth", "2"),
+    ],
+)
+def test_factors_that_are_none(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed(run, "redis", f"{option}={value}")
+    assert f"argument {option}: '{value}'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("argv", "reason"),
     [
@@ -106,6 +141,8 @@ def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) ->
         (("a.json", "b.json", "c.json"), "one or two result files"),
         (("a.json", "--quick", "--seeds", "3"), "--seeds, --quick: nothing is run"),
         (("a.json", "--machine", "cxl"), "--machine: nothing is run"),
+        (("a.json", "--slow-bandwidth", "1/4"), "--slow-bandwidth: nothing is run"),
+        (("redis", "--fast", "1/4"), "needs 96 MiB"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(argv: tuple[str, ...], reason: str) -> None:

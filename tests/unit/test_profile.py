@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Profiles that make sense are read; the others are refused with the reason."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -79,8 +80,40 @@ def test_an_unknown_machine_is_answered_with_the_nearest() -> None:
     assert "kloc-two-tier" in refused.value.hint
 
 
-def test_resized_is_checked_too() -> None:
-    tiered = profile.load("tiered")
-    assert tiered.resized(fast=256 << 20).fast.capacity == 256 << 20
-    with pytest.raises(KlocError, match="multiple of 2 MiB"):
-        tiered.resized(slow=(1 << 30) + 1)
+@pytest.mark.parametrize(
+    ("fast", "slow_bandwidth", "mib", "bandwidth", "variant"),
+    [
+        ("1", None, 192, 0.9375, ""),
+        ("1/2", None, 96, 0.9375, "fast x 1/2"),
+        ("4", "1/8", 768, 0.9375, "fast x 4"),
+        # To the nearest 2 MiB.
+        ("5/7", "1/2", 138, 3.75, "fast x 5/7, slow bandwidth 1/2"),
+        (None, "1/3", 192, 2.5, "slow bandwidth 1/3"),
+    ],
+)
+def test_a_machine_is_varied(
+    fast: str | None, slow_bandwidth: str | None, mib: int, bandwidth: float, variant: str
+) -> None:
+    factors = [value and Fraction(value) for value in (fast, slow_bandwidth)]
+    varied = profile.load("tiered").varied(*factors)
+    assert varied.fast.capacity == mib << 20
+    assert varied.slow.read_bandwidth == varied.slow.write_bandwidth == bandwidth
+    assert varied.variant == variant
+    assert varied.slow.capacity == 1280 << 20
+
+
+@pytest.mark.parametrize(
+    ("name", "fast", "slow_bandwidth", "reason"),
+    [
+        ("tiered", "1/4", None, "machine tiered, fast x 1/4 is refused: .* needs 96 MiB"),
+        ("tiered", "16", None, "has room for 3072 MiB"),
+        ("kloc-two-tier", None, "1", "the kernel would see one tier"),
+        ("tiered", None, "1/100000", "needs 0.001 GB/s at least"),
+    ],
+)
+def test_a_variant_that_cannot_be_is_refused(
+    name: str, fast: str | None, slow_bandwidth: str | None, reason: str
+) -> None:
+    factors = [value and Fraction(value) for value in (fast, slow_bandwidth)]
+    with pytest.raises(KlocError, match=reason):
+        profile.load(name).varied(*factors)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,41 @@ def test_the_table_shows_medians_and_ranges_against_both_bounds() -> None:
     (row,) = [line for line in text.splitlines() if "tpp" in line]
     cells = [cell.strip() for cell in row.strip().strip("│").split("│")]
     assert cells == ["tpp", "130", "1.30 (1.20 to 1.50)", "65 % (60 % to 75 %)"]
+
+
+def test_each_variant_is_measured_against_its_own_bounds() -> None:
+    runs = []
+    for variant, lower in (("", 100), ("fast x 2", 50)):
+        for name, throughput in (("all-slow", lower), ("tpp", 150)):
+            one = fake(name, 1, throughput)
+            runs.append({**one, "machine": {**one["machine"], "variant": variant}})
+    console = Console(width=100, record=True, file=io.StringIO())
+    for each in table.comparisons(runs):
+        console.print(each)
+    text = console.export_text()
+    assert "machine tiered, fast x 2: 192 MiB fast" in text
+    rows = [re.findall(r"[\w .]*\w", line) for line in text.splitlines() if "│" in line]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    assert [row for row in cells if row[0] == "tpp"] == [
+        ["tpp", "150", "1.50"],
+        ["tpp", "150", "3.00"],
+    ]
+    assert cells[-2:] == [["as it is", "1.50"], ["fast x 2", "3.00"]]
+    assert len(table.comparisons(runs[:2])) == 1
+
+
+def test_a_note_says_of_which_variant_it_is() -> None:
+    noted = {**fake("tpp", 1, 1), "notes": ["odd"]}
+    noted["machine"] = {**noted["machine"], "variant": "fast x 2"}
+    assert table.remarks([noted]) == ["w/tpp (fast x 2): odd"]
+
+
+def test_results_of_other_variants_differ() -> None:
+    one = run()
+    other = {**one, "machine": {**one["machine"], "variant": "fast x 2"}}
+    assert result.differences(content(one), content(one, other)) == [
+        "variants: as it is against as it is; fast x 2"
+    ]
 
 
 def test_a_bound_that_was_not_measured_leaves_its_column_empty() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from kloc.measure import Task, at_once, measure, prepare, tasks
 NAME = "compare"
 HELP = "measure workloads under several policies, and show them side by side"
 
-OF_RUNS = {
+OF_RUNS: Mapping[str, object] = {
     "policies": None,
     "machine": profile.DEFAULT,
+    "fast": (None,),
+    "slow_bandwidth": (None,),
     "seeds": 1,
     "quick": False,
     "long": False,
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--policies", metavar="A,B", help=f"which to compare (default: {','.join(policy.COMPARED)})"
     )
     options.completes(policies, policy.names)
-    options.add(parser, "machine")
+    options.add(parser, "machine", "variants")
     parser.add_argument(
         "--seeds", type=int, default=1, metavar="N", help="seeds 1 to N (default: %(default)s)"
     )
@@ -68,14 +71,19 @@ def run(args: argparse.Namespace) -> int:
         for name in _unique(args.policies.split(",") if args.policies else policy.COMPARED)
     ]
     workloads = [workload.load(name) for name in _unique(args.workloads)]
-    host = profile.load(args.machine)
-    todo = tasks(workloads, policies, host, range(1, args.seeds + 1), options.size(args))
+    seeds = range(1, args.seeds + 1)
+    todo = [
+        task
+        for host in options.machines(args)
+        for task in tasks(workloads, policies, host, seeds, options.size(args))
+    ]
     if args.dry_run:
         return _show(todo)
     parts = prepare(workloads)
     runs = measure(todo, policies, parts)
+    base = profile.load(args.machine)
     try:
-        options.write_outputs(args, result.document(parts.values(), asdict(host), runs))
+        options.write_outputs(args, result.document(parts.values(), asdict(base), runs))
     finally:
         # Whatever becomes of the files, what took ten minutes is shown.
         _print(runs)
@@ -84,8 +92,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(todo: list[Task]) -> int:
     for task in todo:
-        print(f"{task.title()}, machine {task.profile.name}")
-    print(f"{len(todo)} runs, {at_once(todo[0].profile)} at once")
+        print(f"{task.title()}, machine {task.profile.title()}")
+    print(f"{len(todo)} runs, {at_once(todo)} at once")
     return 0
 
 
@@ -112,7 +120,8 @@ def _print_differences(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def _print(runs: list[result.Run]) -> None:
-    ui.console_out().print(table.comparison(runs))
+    for shown in table.comparisons(runs):
+        ui.console_out().print(shown)
     for line in table.remarks(runs):
         ui.console_out().print(line, markup=False)
 

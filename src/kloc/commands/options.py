@@ -11,6 +11,7 @@ import argparse
 import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,18 @@ def completes(action: argparse.Action, names: Names, suffix: str = "") -> None:
 def size(args: argparse.Namespace) -> workload.Size:
     """Return the size that --quick, --long or neither asks for."""
     return workload.QUICK if args.quick else workload.LONG if args.long else workload.FULL
+
+
+def machine(args: argparse.Namespace) -> profile.Profile:
+    """Return the machine that --machine, --fast and --slow-bandwidth (one value each) describe."""
+    return profile.load(args.machine).varied(args.fast, args.slow_bandwidth)
+
+
+def machines(args: argparse.Namespace) -> list[profile.Profile]:
+    """Return every combination of --machine, --fast and --slow-bandwidth (several values each)."""
+    base = profile.load(args.machine)
+    every = [base.varied(fast, slow) for fast in args.fast for slow in args.slow_bandwidth]
+    return list(dict.fromkeys(every))
 
 
 def copies(args: argparse.Namespace) -> tuple[Path, ...]:
@@ -142,6 +155,57 @@ def _machine(parser: _Parser) -> None:
     completes(action, profile.names, ".toml")
 
 
+def _variant(parser: _Parser) -> None:
+    parser.add_argument(
+        "--fast", type=_factor, metavar="F", help="so many times the fast memory, such as 1/2 or 2"
+    )
+    parser.add_argument(
+        "--slow-bandwidth",
+        type=_fraction,
+        metavar="F",
+        help="slow memory with this fraction of the bandwidth of fast memory, such as 1/8",
+    )
+
+
+def _variants(parser: _Parser) -> None:
+    parser.add_argument(
+        "--fast",
+        type=lambda text: _several(text, _factor),
+        default=(None,),
+        metavar="F,F",
+        help="also vary the machine: so many times the fast memory, such as 1/2,1,2,4",
+    )
+    parser.add_argument(
+        "--slow-bandwidth",
+        type=lambda text: _several(text, _fraction),
+        default=(None,),
+        metavar="F,F",
+        help="and slow memory with these fractions of the bandwidth of fast memory, "
+        "such as 1/8,1/4,1/2; every combination is measured, with bounds of its own",
+    )
+
+
+def _several(text: str, one: Callable[[str], Fraction]) -> tuple[Fraction, ...]:
+    return tuple(one(part) for part in text.split(","))
+
+
+def _factor(text: str) -> Fraction:
+    try:
+        value = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no positive number such as 2, 1/2 or 0.5")
+    return value
+
+
+def _fraction(text: str) -> Fraction:
+    value = _factor(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"'{text}': slow memory has no more than fast, at most 1")
+    return value
+
+
 def _seed(parser: _Parser) -> None:
     parser.add_argument(
         "--seed",
@@ -210,6 +274,8 @@ def _dry_run(parser: _Parser) -> None:
 ADDERS: Mapping[str, Callable[[_Parser], None]] = {
     "policy": _policy,
     "machine": _machine,
+    "variant": _variant,
+    "variants": _variants,
     "seed": _seed,
     "length": _length,
     "packages": _packages,

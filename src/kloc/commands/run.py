@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
     what = parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="what to run")
     options.completes(what, workload.names)
-    options.add(parser, "policy", "machine", "seed", "length", "json", "report", "dry-run")
+    options.add(parser, "policy", "machine", "variant", "seed", "length")
+    options.add(parser, "json", "report", "dry-run")
     own = parser.add_argument_group("a program of your own (kloc run [...] -- COMMAND...)")
     options.add(own, "packages", "copy")
     own.add_argument(
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     options.check_outputs(args)
     chosen = policy.load(args.policy)
-    host = profile.load(args.machine)
+    host = options.machine(args)
     if args.program is not None:
         return _run_program(args, chosen, host)
     if args.workload is None:
@@ -56,11 +57,11 @@ def _run_workload(args: argparse.Namespace, chosen: policy.Policy, host: profile
     what = workload.load(args.workload)
     todo = tasks([what], [chosen], host, [args.seed], options.size(args))
     if args.dry_run:
-        print("\n".join(f"{task.title()}, machine {host.name}" for task in todo))
+        print("\n".join(f"{task.title()}, machine {host.title()}" for task in todo))
         return 0
     parts = prepare([what])
     (measured,) = measure(todo, [chosen], parts)
-    return _show(args, parts[what.name], host, measured)
+    return _show(args, parts[what.name], measured)
 
 
 def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.Profile) -> int:
@@ -85,7 +86,8 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
     )
     if args.dry_run:
         print(
-            f"{shlex.join(args.program)} under {chosen.name}, seed {args.seed}, machine {host.name}"
+            f"{shlex.join(args.program)} under {chosen.name}, seed {args.seed}, "
+            f"machine {host.title()}"
         )
         return 0
     parts = machine.prepare(job.packages)
@@ -100,7 +102,7 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
     printed = raw.frames.get("measured", "")
     if printed:
         print(printed, end="" if printed.endswith("\n") else "\n")
-    return _show(args, parts, host, result.from_raw(job, chosen, Outcome(1, None), raw))
+    return _show(args, parts, result.from_raw(job, chosen, Outcome(1, None), raw))
 
 
 def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
@@ -110,11 +112,10 @@ def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
     return scripts
 
 
-def _show(
-    args: argparse.Namespace, parts: machine.Parts, host: profile.Profile, measured: result.Run
-) -> int:
+def _show(args: argparse.Namespace, parts: machine.Parts, measured: result.Run) -> int:
     try:
-        options.write_outputs(args, result.document([parts], asdict(host), [measured]))
+        base = profile.load(args.machine)
+        options.write_outputs(args, result.document([parts], asdict(base), [measured]))
     finally:
         # Whatever becomes of the files, what took minutes is shown.
         _print(measured)
