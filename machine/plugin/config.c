@@ -218,6 +218,8 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 		return parse_path(place, value, &config->page);
 	if (!strcmp(key, "output"))
 		return parse_path(place, value, &config->output);
+	if (!strcmp(key, "live"))
+		return parse_path(place, value, &config->live);
 	if (!strcmp(key, "pages"))
 		return parse_path(place, value, &config->frames);
 	if (!strcmp(key, "ns_per_instruction"))
@@ -414,6 +416,7 @@ void config_free(struct config *config)
 		free(config->ranges[i].path);
 	free(config->page);
 	free(config->output);
+	free(config->live);
 	free(config->frames);
 	set_defaults(config);
 }

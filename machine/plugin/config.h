@@ -31,6 +31,7 @@ struct range_config {
 struct config {
 	char *page;		/* file of the page shared with the guest */
 	char *output;		/* where the result goes, JSON */
+	char *live;		/* where it goes while a region is in progress, or NULL */
 	char *frames;		/* key "pages": where the per-frame file goes */
 	uint64_t insn_ps;	/* key "ns_per_instruction" */
 	uint64_t l1_bytes, llc_bytes;

@@ -62,6 +62,7 @@ static void sample_if_due(struct machine *machine)
 		return;
 	now = this_moment(machine);
 	region_sample(&machine->region, &now, &machine->pages);
+	live_show(&machine->live, machine, live_host_ns());
 }
 
 /* The tier that a range is timed as, ready to be asked for bandwidth from T on. */

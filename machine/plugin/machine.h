@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "config.h"
 #include "frames.h"
+#include "live.h"
 #include "pages.h"
 #include "ram.h"
 #include "region.h"
@@ -37,6 +38,7 @@ struct machine {
 	struct tier tiers[TIERS_MAX];
 	struct frames frames;
 	struct region region;		/* in progress, or the latest */
+	struct live live;
 	char *reports;			/* JSON of the regions that are over, or NULL */
 	bool modelled;			/* a region is in progress */
 	uint64_t monotonic_ns;		/* the guest's, at the latest end of a region */

@@ -23,6 +23,7 @@ static const struct {
 	{ "clock", test_clock },
 	{ "config", test_config },
 	{ "json", test_json },
+	{ "live", test_live },
 	{ "machine", test_machine },
 	{ "pages", test_pages },
 	{ "stream", test_stream },

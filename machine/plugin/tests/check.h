@@ -17,6 +17,7 @@ void test_cache(void);
 void test_clock(void);
 void test_config(void);
 void test_json(void);
+void test_live(void);
 void test_machine(void);
 void test_pages(void);
 void test_stream(void);

@@ -47,13 +47,14 @@ static void reads_all_keys(void)
 
 	CHECK(config_parse(&config,
 			   "# a comment\n\n"
-			   "page=/p\noutput=/o=1\npages=/f\nns_per_instruction=0.125\n"
+			   "page=/p\noutput=/o=1\npages=/f\nlive=/l\nns_per_instruction=0.125\n"
 			   "l1_bytes=16384\nl1_ways=4\nllc_bytes=0x80000\nllc_ways=8\n"
 			   "store_stall=0.25\n" TIERS
 			   "ram=0,0,0x1000000,/m0,4096\nram=1,16777216,4096,/m1,0\n"
 			   "force_tier=slow\nbackground=shared\nsample_ns=1000.5\ndump=1",
 			   "test.conf"));
 	CHECK(!strcmp(config.page, "/p") && !strcmp(config.output, "/o=1"));
+	CHECK(!strcmp(config.live, "/l"));
 	CHECK(!strcmp(config.frames, "/f") && config.dump && !config.own_core);
 	CHECK(config.insn_ps == 125 && config.sample_ps == 1000500);
 	CHECK(config.l1_bytes == 16384 && config.l1_ways == 4);
