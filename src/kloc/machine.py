@@ -32,6 +32,8 @@ PAGE_BYTES = 1 << 20
 # much more memory, and the kernel may not use it.
 DMA_ZONE = 16 << 20
 TIERS = ("fast", "slow")
+# In a run's folder: what the model writes while the region is in progress.
+LIVE = "live.json"
 DATA_UUID = "6b6c6f63-0000-4000-8000-000000000001"
 # Offsets in struct kloc_machine_page of what the launcher shows as progress.
 PAGE_INSTRUCTIONS, PAGE_TIME = 48, 56
@@ -60,6 +62,7 @@ class Job:
     the agent's steps (setup, measured, check); `copies` are host paths that are
     found at the same path in the guest. `timing` names the tier that all memory
     is timed as; `frames` asks for the per-frame counts of the oracle.
+    `follow` asks for what `Machine.live` gives.
     `instructions` is about what will be executed, for the time left.
     """
 
@@ -72,6 +75,7 @@ class Job:
     packages: tuple[str, ...] = ()
     copies: tuple[Path, ...] = ()
     frames: bool = False
+    follow: bool = False
     shell: bool = False
     instructions: float = 20e9
 
@@ -179,6 +183,17 @@ class Machine:
     def seconds(self) -> float:
         """The machine's own time so far, in seconds."""
         return self._memory.word(PAGE_TIME) / 1e9
+
+    def live(self) -> Mapping[str, Any] | None:
+        """Return what the region has come to, as machine/plugin/live.c writes it; None before.
+
+        It is at most a second old, and whole. Needs the job's `follow`.
+        """
+        try:
+            content: Mapping[str, Any] = json.loads((self.folder / LIVE).read_text())
+        except FileNotFoundError:
+            return None
+        return content
 
     def step(self) -> Raw | None:
         """Look at the machine; return what it left once it is done, None while it runs.
@@ -364,6 +379,8 @@ def model_config(job: Job, folder: Path, memory: Mapping[str, str]) -> str:
         f"ram={tier},{start},{size},{memory[TIERS[tier]]},0"
         for tier, start, size in memory_ranges(profile)
     ]
+    if job.follow:
+        lines.append(f"live={folder / LIVE}")
     if job.timing:
         lines.append(f"force_tier={job.timing}")
     return "\n".join(lines) + "\n"

@@ -7,9 +7,9 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kloc import machine, policy, result, ui
+from kloc import follow, machine, policy, result
 from kloc.machine import Job, Machine, Parts, Raw
 from kloc.policy import Policy
 from kloc.profile import HOST_RESERVE, Profile
@@ -29,6 +29,7 @@ class Task:
     seed: int
     size: Size
     frames: bool = False
+    follow: bool = False
 
     def job(self) -> Job:
         """Return what the machine is told to do."""
@@ -47,6 +48,7 @@ class Task:
             seed=self.seed,
             packages=self.workload.packages,
             frames=self.frames,
+            follow=self.follow,
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
         )
 
@@ -85,13 +87,17 @@ def prepare(workloads: Sequence[Workload]) -> dict[str, Parts]:
 
 
 def measure(
-    todo: Sequence[Task], policies: Sequence[Policy], parts: Mapping[str, Parts]
+    todo: Sequence[Task],
+    policies: Sequence[Policy],
+    parts: Mapping[str, Parts],
+    followed: bool = False,
 ) -> list[Run]:
     """Make the runs and return the results of `policies`.
 
     They are in the order of the machine's variant, workload, policy, seed.
 
-    `parts` are those of each workload's machine, by its name (see `prepare`).
+    `parts` are those of each workload's machine, by its name (see `prepare`). `followed`: show
+    what the machines have come to while they run.
 
     Raises the first failure; no machine is left running and no figure is returned then.
     """
@@ -107,7 +113,7 @@ def measure(
                     result.computed(run, raw.pages, each, raw.model["free_fast_at_start"])
                 )
 
-    _run_all(todo, parts, finished)
+    _run_all([replace(task, follow=followed) for task in todo], parts, finished)
     order = {each.name: place for place, each in enumerate(policies)}
     workloads = list(dict.fromkeys(task.workload.name for task in todo))
     variants = list(dict.fromkeys(task.profile.variant for task in todo))
@@ -140,7 +146,8 @@ def _run_all(
     done = 0.0
     total = sum(task.job().instructions for task in todo)
     places = at_once(todo)
-    with ExitStack() as all_stacks, ui.progress(_describe(waiting, running), total) as bar:
+    followed = any(task.follow for task in todo)
+    with ExitStack() as all_stacks, follow.watching("starting", total, followed) as watch:
         stacks: dict[Machine, ExitStack] = {}
         while waiting or running:
             while waiting and len(running) < places:
@@ -157,8 +164,10 @@ def _run_all(
                     finished(task, raw)
                     stacks.pop(one).close()
                     done += one.job.instructions
-            bar.description = _describe(waiting, running)
-            bar.update(done + sum(min(one.instructions, one.job.instructions) for one in running))
+            under_way = sum(min(one.instructions, one.job.instructions) for one in running)
+            watch.bar.description = _describe(waiting, running)
+            watch.bar.update(done + under_way)
+            watch.show({task.title(): one for one, task in running.items()})
             time.sleep(POLL_SECONDS)
 
 

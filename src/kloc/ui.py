@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from kloc.errors import KlocError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 QUIET_SECONDS = 2.0
 """Work shorter than this shows no progress."""
@@ -39,6 +39,8 @@ class Settings:
 settings = Settings()
 
 _Tick = Callable[[], None]
+
+Redraw = Callable[["RenderableType"], None]
 
 _line = threading.Lock()
 """Held by the progress that has the terminal's line; work within that work shows none."""
@@ -121,11 +123,15 @@ class Progress:
 
     def line(self) -> str:
         """Return the state as text, such as `building the kernel: 41 %, 3:05 left`."""
+        return f"{self.description}: {self.share()}"
+
+    def share(self) -> str:
+        """Return how much is done, such as `41 %, 3:05 left`; else the time so far."""
         if not self.total:
-            return f"{self.description}: {_clock(self.elapsed)}"
+            return _clock(self.elapsed)
         percent = min(99, int(100 * self.completed / self.total))
         left = self.seconds_left
-        return f"{self.description}: {percent} %" + (f", {_clock(left)} left" if left else "")
+        return f"{percent} %" + (f", {_clock(left)} left" if left else "")
 
 
 @contextmanager
@@ -144,6 +150,18 @@ def timed(description: str, seconds: float) -> Iterator[None]:
     state = Progress(description, seconds)
     with _shown(state, tick=lambda: state.update(min(state.elapsed, 0.98 * seconds))):
         yield
+
+
+@contextmanager
+def redrawn() -> Iterator[Redraw]:
+    """Let the block redraw a part of the terminal, which is gone after it.
+
+    It calls what this yields with what is to be shown. Progress within the block is not shown.
+    """
+    from rich.live import Live
+
+    with _line, Live(console=console(), auto_refresh=False, transient=True) as live:
+        yield lambda what: live.update(what, refresh=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,6 +57,17 @@ def test_the_model_is_told_the_ranges_without_gaps() -> None:
     assert f"ram=1,{split},{1280 * MIB},/slow,0\n" in text
     assert "tier=slow,240.0,240.0,0.9375,0.9375,64\n" in text
     assert "force_tier=slow\n" in text
+
+
+def test_a_run_that_is_followed_leaves_what_it_has_come_to(tmp_path: Path) -> None:
+    assert "live=" not in machine.model_config(job(), tmp_path, MEMORY)
+    told = machine.model_config(job(follow=True), tmp_path, MEMORY)
+    (path,) = re.findall("^live=(.*)$", told, re.M)
+    parts = cast(Parts, None)
+    followed = machine.Machine(job(follow=True), parts, tmp_path)
+    assert followed.live() is None
+    Path(path).write_text('{"promoted": 3}')
+    assert followed.live() == {"promoted": 3}
 
 
 def test_the_kernel_may_not_use_the_dma_zone() -> None:

@@ -26,6 +26,7 @@ OF_RUNS: Mapping[str, object] = {
     "quick": False,
     "long": False,
     "json": None,
+    "follow": False,
     "dry_run": False,
 }
 """The options that say what is run, with their defaults; files of results take none of them."""
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", type=int, default=1, metavar="N", help="seeds 1 to N (default: %(default)s)"
     )
-    options.add(parser, "length", "json", "report", "dry-run")
+    options.add(parser, "length", "json", "report", "follow", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _show(todo)
     parts = prepare(workloads)
-    runs = measure(todo, policies, parts)
+    runs = measure(todo, policies, parts, args.follow)
     base = profile.load(args.machine)
     try:
         options.write_outputs(args, result.document(parts.values(), asdict(base), runs))

@@ -267,6 +267,14 @@ def _report(parser: _Parser) -> None:
     )
 
 
+def _follow(parser: _Parser) -> None:
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="show pages, migrations and stalls while it runs; the figures are the same",
+    )
+
+
 def _dry_run(parser: _Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, no more")
 
@@ -282,5 +290,6 @@ ADDERS: Mapping[str, Callable[[_Parser], None]] = {
     "copy": _copy,
     "json": _json,
     "report": _report,
+    "follow": _follow,
     "dry-run": _dry_run,
 }

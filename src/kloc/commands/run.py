@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import machine, policy, profile, result, table, ui, workload
+from kloc import follow, machine, policy, profile, result, table, ui, workload
 from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.machine import Job
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="what to run")
     options.completes(what, workload.names)
     options.add(parser, "policy", "machine", "variant", "seed", "length")
-    options.add(parser, "json", "report", "dry-run")
+    options.add(parser, "json", "report", "follow", "dry-run")
     own = parser.add_argument_group("a program of your own (kloc run [...] -- COMMAND...)")
     options.add(own, "packages", "copy")
     own.add_argument(
@@ -60,7 +60,7 @@ def _run_workload(args: argparse.Namespace, chosen: policy.Policy, host: profile
         print("\n".join(f"{task.title()}, machine {host.title()}" for task in todo))
         return 0
     parts = prepare([what])
-    (measured,) = measure(todo, [chosen], parts)
+    (measured,) = measure(todo, [chosen], parts, args.follow)
     return _show(args, parts[what.name], measured)
 
 
@@ -83,6 +83,7 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         seed=args.seed,
         packages=args.packages,
         copies=options.copies(args),
+        follow=args.follow,
     )
     if args.dry_run:
         print(
@@ -91,14 +92,15 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         )
         return 0
     parts = machine.prepare(job.packages)
-    with ui.progress(f"running {job.name}") as bar:
+    with follow.watching(f"running {job.name}", None, args.follow) as watch:
 
-        def watch(one: machine.Machine) -> None:
-            bar.description = (
+        def look(one: machine.Machine) -> None:
+            watch.bar.description = (
                 f"running {job.name} ({one.stage}, {one.seconds:.2f} s of the machine's time)"
             )
+            watch.show({job.name: one})
 
-        raw = machine.run(job, parts, watch)
+        raw = machine.run(job, parts, look)
     printed = raw.frames.get("measured", "")
     if printed:
         print(printed, end="" if printed.endswith("\n") else "\n")
