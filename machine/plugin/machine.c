@@ -48,6 +48,8 @@ static struct moment this_moment(const struct machine *machine)
 		       sizeof(moment.bytes[tier]));
 	memcpy(moment.promoted, page->promoted, sizeof(moment.promoted));
 	memcpy(moment.demoted, page->demoted, sizeof(moment.demoted));
+	memcpy(moment.promoted_by, page->promoted_by, sizeof(moment.promoted_by));
+	memcpy(moment.demoted_by, page->demoted_by, sizeof(moment.demoted_by));
 	for (int slot = 0; slot < KLOC_MACHINE_SLOTS; slot++)
 		moment.migrated[slot] = page->slots[slot].migrated;
 	return moment;

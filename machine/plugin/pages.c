@@ -3,7 +3,8 @@
  * A struct page says what it is in one of these ways, looked at in this order:
  * a compound page's tail points to its head; a type in the top byte of
  * page_type (buddy, slab, page table); the low bits of mapping (anonymous, or
- * an address_space of a file, or of shmem if PG_swapbacked is set); a tag that
+ * an address_space of a file, or of shmem if PG_swapbacked is set; the inode
+ * that hosts it tells a block device's from a file's); a tag that
  * the guest's driver left in private; PG_reserved. What is left is free if
  * nobody holds a reference.
  */
@@ -17,6 +18,8 @@
 #define TYPE_MIN	0xf0
 #define MAPPING_FLAGS	3ULL
 #define MAPPING_ANON	1ULL		/* KSM pages have it, too */
+#define MODE_TYPE	0170000		/* of an inode's i_mode: S_IFMT, S_IFBLK */
+#define MODE_BLOCK	0060000
 #define TAIL		1ULL		/* in compound_head */
 #define ORDER_MAX	16		/* more than any free block has */
 #define NAME_MAX_BYTES	64
@@ -27,6 +30,7 @@ static const char *const fixed_names[KIND_SLAB] = {
 	[KIND_FREE] = "free",
 	[KIND_ANON] = "anon",
 	[KIND_FILE] = "file",
+	[KIND_BLOCKDEV] = "blockdev",
 	[KIND_SHMEM] = "shmem",
 	[KIND_PAGETABLE] = "pagetable",
 	[KIND_STACK] = "stack",
@@ -67,7 +71,8 @@ bool pages_set_layout(struct pages *pages, const struct kloc_machine_layout *lay
 	    !fits(layout, layout->slab_cache) || !fits(layout, layout->page_type) ||
 	    !fits(layout, layout->page_mapping) || !fits(layout, layout->page_private) ||
 	    !fits(layout, layout->page_head) || layout->flag_reserved > 63 ||
-	    layout->flag_swapbacked > 63 || layout->cache_name > FRAME_BYTES)
+	    layout->flag_swapbacked > 63 || layout->cache_name > FRAME_BYTES ||
+	    layout->mapping_host > FRAME_BYTES || layout->inode_mode > FRAME_BYTES)
 		return false;
 	pages->layout = *layout;
 	pages->known = true;
@@ -224,6 +229,26 @@ static unsigned int typed_kind(struct pages *pages, const unsigned char *page,
 	return KIND_OTHER;
 }
 
+/* Is this address_space a block device's? */
+static bool is_block_device(const struct pages *pages, uint64_t mapping)
+{
+	const struct kloc_machine_layout *layout = &pages->layout;
+	uint64_t host = kernel_to_physical(layout, mapping) + layout->mapping_host;
+	const unsigned char *pointer = ram_at(pages->ram, host, sizeof(uint64_t));
+	const unsigned char *mode;
+	uint16_t value;
+
+	if (!pointer)
+		return false;
+	mode = ram_at(pages->ram,
+		      kernel_to_physical(layout, word(pointer, 0)) + layout->inode_mode,
+		      sizeof(value));
+	if (!mode)
+		return false;
+	memcpy(&value, mode, sizeof(value));
+	return (value & MODE_TYPE) == MODE_BLOCK;
+}
+
 static unsigned int mapped_kind(const struct pages *pages, const unsigned char *page,
 				uint64_t mapping)
 {
@@ -233,7 +258,7 @@ static unsigned int mapped_kind(const struct pages *pages, const unsigned char *
 		return KIND_OTHER;
 	if (word(page, 0) >> pages->layout.flag_swapbacked & 1)
 		return KIND_SHMEM;
-	return KIND_FILE;
+	return is_block_device(pages, mapping) ? KIND_BLOCKDEV : KIND_FILE;
 }
 
 static unsigned int unmapped_kind(const struct pages *pages, const unsigned char *page)

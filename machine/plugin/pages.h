@@ -17,6 +17,7 @@ enum kind {
 	KIND_FREE,
 	KIND_ANON,
 	KIND_FILE,
+	KIND_BLOCKDEV,		/* of a block device's own mapping: metadata of file systems */
 	KIND_SHMEM,
 	KIND_PAGETABLE,
 	KIND_STACK,

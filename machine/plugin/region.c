@@ -74,6 +74,12 @@ static void thin_out(struct region *region)
 	region->sample_ps *= 2;
 }
 
+static void count_reasons(uint64_t *since, const uint64_t *now, const uint64_t *begin)
+{
+	for (int reason = 0; reason < KLOC_MACHINE_REASONS; reason++)
+		since[reason] = now[reason] - begin[reason];
+}
+
 void region_sample(struct region *region, const struct moment *now, struct pages *pages)
 {
 	uint64_t now_ps = clock_now_ps(&now->clock);
@@ -86,6 +92,8 @@ void region_sample(struct region *region, const struct moment *now, struct pages
 	memcpy(sample->stall_ps, region->tier_stall_ps, sizeof(sample->stall_ps));
 	sample->promoted = moment_sum(now->promoted, region->begin.promoted);
 	sample->demoted = moment_sum(now->demoted, region->begin.demoted);
+	count_reasons(sample->promoted_by, now->promoted_by, region->begin.promoted_by);
+	count_reasons(sample->demoted_by, now->demoted_by, region->begin.demoted_by);
 	take_census(&sample->census, pages);
 	region->next_sample_ps = now_ps + region->sample_ps;
 }

@@ -23,6 +23,8 @@ struct moment {
 	uint64_t monotonic_ns;			/* the guest's CLOCK_MONOTONIC */
 	uint64_t promoted[KLOC_MACHINE_KINDS];
 	uint64_t demoted[KLOC_MACHINE_KINDS];
+	uint64_t promoted_by[KLOC_MACHINE_REASONS];
+	uint64_t demoted_by[KLOC_MACHINE_REASONS];
 	uint64_t migrated[KLOC_MACHINE_SLOTS];
 };
 
@@ -38,6 +40,8 @@ struct sample {
 	struct census census;
 	uint64_t stall_ps[TIERS_MAX];		/* since BEGIN */
 	uint64_t promoted, demoted;		/* pages, since BEGIN */
+	uint64_t promoted_by[KLOC_MACHINE_REASONS];
+	uint64_t demoted_by[KLOC_MACHINE_REASONS];
 };
 
 /* Index 1 is the kernel, 0 the user. */

@@ -15,6 +15,16 @@ static const char *const migrated_kinds[KLOC_MACHINE_KINDS] = {
 	[KLOC_MACHINE_OTHER] = "other",
 };
 
+static const char *const reason_names[KLOC_MACHINE_REASONS] = {
+	[KLOC_MACHINE_HINT_FAULT] = "hint_fault",
+	[KLOC_MACHINE_DEMOTION] = "demotion",
+	[KLOC_MACHINE_COMPACTION] = "compaction",
+	[KLOC_MACHINE_MEMPOLICY] = "mempolicy",
+	[KLOC_MACHINE_DAMON] = "damon",
+	[KLOC_MACHINE_CONTEXT] = "context",
+	[KLOC_MACHINE_OTHER_REASON] = "other",
+};
+
 static void put_ns(struct json *json, const char *key, uint64_t ps)
 {
 	json_unsigned(json, key, (ps + PS_PER_NS / 2) / PS_PER_NS);
@@ -186,6 +196,27 @@ static void put_migrated(struct json *json, const struct region *region)
 	json_close_object(json);
 }
 
+/* Reasons that no page moved for are left out. */
+static void put_reasons(struct json *json, const char *key, const uint64_t *begin,
+			const uint64_t *end)
+{
+	json_open_object(json, key);
+	for (int reason = 0; reason < KLOC_MACHINE_REASONS; reason++)
+		if (end[reason] != begin[reason])
+			json_unsigned(json, reason_names[reason], end[reason] - begin[reason]);
+	json_close_object(json);
+}
+
+static void put_moved_by_reason(struct json *json, const struct region *region)
+{
+	const struct moment *begin = &region->begin, *end = &region->end;
+
+	json_open_object(json, "moved");
+	put_reasons(json, "promoted", begin->promoted_by, end->promoted_by);
+	put_reasons(json, "demoted", begin->demoted_by, end->demoted_by);
+	json_close_object(json);
+}
+
 /* How many frames a census found; kinds that came up later were not there. */
 static uint32_t frames_of(const struct census *census, unsigned int tier, unsigned int kind)
 {
@@ -256,11 +287,47 @@ static void put_totals_series(struct json *json, const struct region *region)
 	json_close_array(json);
 }
 
+/* One of the arrays by reason in a point of the series, by its offset. */
+static const uint64_t *reasons_at(const struct region *region, unsigned int sample,
+				  size_t offset)
+{
+	const void *reasons = (const char *)&region->samples[sample] + offset;
+
+	return reasons;
+}
+
+/* Counts only grow: the last one tells. */
+static void put_reasons_series(struct json *json, const char *key,
+			       const struct region *region, size_t offset)
+{
+	unsigned int count = region->sample_count;
+
+	json_open_object(json, key);
+	for (int reason = 0; count && reason < KLOC_MACHINE_REASONS; reason++) {
+		if (!reasons_at(region, count - 1, offset)[reason])
+			continue;
+		json_open_array(json, reason_names[reason]);
+		for (unsigned int i = 0; i < count; i++)
+			json_unsigned(json, NULL, reasons_at(region, i, offset)[reason]);
+		json_close_array(json);
+	}
+	json_close_object(json);
+}
+
+static void put_moved_series(struct json *json, const struct region *region)
+{
+	json_open_object(json, "moved");
+	put_reasons_series(json, "promoted", region, offsetof(struct sample, promoted_by));
+	put_reasons_series(json, "demoted", region, offsetof(struct sample, demoted_by));
+	json_close_object(json);
+}
+
 static void put_series(struct json *json, const struct machine *machine,
 		       const struct region *region)
 {
 	json_open_object(json, "series");
 	put_totals_series(json, region);
+	put_moved_series(json, region);
 	json_open_object(json, "stall_ns");
 	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
 		put_stall_series(json, machine, region, tier);
@@ -288,6 +355,7 @@ static void put_region(struct json *json, struct machine *machine, bool complete
 	put_unserved(json, machine);
 	put_background(json, machine, region);
 	put_migrated(json, region);
+	put_moved_by_reason(json, region);
 	put_census(json, machine, &region->census);
 	put_series(json, machine, region);
 	json_close_object(json);

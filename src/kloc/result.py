@@ -70,6 +70,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
         "background_excess_ns": model["background_excess_ns"],
         "pages": mean_pages(model),
         "migrated_pages": model["migrated"],
+        "moved_pages": model["moved"],
         "traffic_bytes": model["traffic_bytes"],
         "series": series(model["series"]),
         "hint_faults": vmstat[HINT_FAULTS],

@@ -32,6 +32,7 @@ MODEL: dict[str, Any] = {
     "traffic_bytes": {"fast": {"read": 64}},
     "pages": {"fast": {"free": 9}},
     "migrated": {"promoted": {"anon": 0}, "demoted": {"file": 4}},
+    "moved": {"promoted": {}, "demoted": {"demotion": 4}},
     "series": {"t_ns": [1, 2], "pages": {"fast": {"anon": [10, 21]}, "slow": {"anon": [4, 4]}}},
 }
 

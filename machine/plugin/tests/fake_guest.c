@@ -19,6 +19,8 @@ static void describe_layout(struct kloc_machine_layout *layout)
 		.page_mapping = offsetof(struct guest_page, mapping),
 		.page_private = offsetof(struct guest_page, private_data),
 		.page_head = offsetof(struct guest_page, head),
+		.mapping_host = offsetof(struct guest_inode, host),
+		.inode_mode = offsetof(struct guest_inode, mode),
 		.type_buddy = 0xf0,
 		.type_table = 0xf2,
 		.type_slab = 0xf5,
@@ -85,6 +87,16 @@ void guest_cache(unsigned int number, const char *name)
 
 	strcpy(cache->letters, name);
 	cache->name = GUEST_PAGE_OFFSET + physical + offsetof(struct guest_cache, letters);
+}
+
+uint64_t guest_mapping(unsigned int number, uint16_t mode)
+{
+	uint64_t physical = GUEST_INODES * FRAME_BYTES + number * sizeof(struct guest_inode);
+	struct guest_inode *inode = (struct guest_inode *)(guest.memory + physical);
+
+	inode->mode = mode;
+	inode->host = GUEST_PAGE_OFFSET + physical;
+	return inode->host;
 }
 
 void guest_slab(uint64_t frame, unsigned int number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A guest of 4 MiB whose first frames hold its memmap and its kmem_caches: what
- * classification reads of a real one.
+ * A guest of 4 MiB whose first frames hold its memmap, its kmem_caches and its
+ * inodes: what classification reads of a real one.
  */
 #ifndef FAKE_GUEST_H
 #define FAKE_GUEST_H
@@ -11,6 +11,7 @@
 #define GUEST_FRAMES		1024ULL
 #define GUEST_FAST_FRAMES	512ULL
 #define GUEST_CACHES		32ULL	/* frame of the kmem_caches */
+#define GUEST_INODES		33ULL	/* frame of the inodes */
 #define GUEST_MEMMAP_BASE	0xffffea0000000000ULL
 #define GUEST_PAGE_OFFSET	0xffff888000000000ULL
 
@@ -33,6 +34,13 @@ struct guest_cache {
 	char letters[96];
 };
 
+/* An inode and, at the same address, the mapping of its pages. */
+struct guest_inode {
+	uint64_t host;
+	uint16_t unused;
+	uint16_t mode;
+};
+
 struct guest {
 	unsigned char *memory;
 	struct ram ram;
@@ -52,5 +60,8 @@ uint64_t guest_page_address(uint64_t frame);
 /* Give the cache of that number a name; make a frame a slab of it. */
 void guest_cache(unsigned int number, const char *name);
 void guest_slab(uint64_t frame, unsigned int number);
+
+/* The address of the mapping of inode number, whose i_mode is mode. */
+uint64_t guest_mapping(unsigned int number, uint16_t mode);
 
 #endif /* FAKE_GUEST_H */

@@ -287,6 +287,29 @@ static void series_thins_out(void)
 	stop();
 }
 
+static void moved_pages_have_reasons(void)
+{
+	const char *text;
+
+	start("sample_ns=1000\n");
+	page.promoted_by[KLOC_MACHINE_HINT_FAULT] = 100;	/* before the region */
+	page.demoted_by[KLOC_MACHINE_DAMON] = 100;
+	call(KLOC_MACHINE_BEGIN);
+	page.promoted_by[KLOC_MACHINE_HINT_FAULT] += 3;
+	page.demoted_by[KLOC_MACHINE_DEMOTION] += 5;
+	chase(SLOW, 4);
+	call(KLOC_MACHINE_END);
+	text = read_output();
+	CHECK(strstr(text, "\"hint_fault\": 3}"));
+	CHECK(strstr(text, "\"demotion\": 5}}"));
+	CHECK(!strstr(text, "damon"));
+	text = strstr(text, "\"series\"");
+	CHECK(strstr(text, "\"hint_fault\": ["));
+	CHECK(machine.region.samples[machine.region.sample_count - 1]
+		      .demoted_by[KLOC_MACHINE_DEMOTION] == 5);
+	stop();
+}
+
 static void frames_say_what_fast_memory_would_save(void)
 {
 	uint64_t lines = 4 * MEGA / LINE_BYTES, number = 16 * MEGA >> FRAME_SHIFT;
@@ -331,6 +354,7 @@ void test_machine(void)
 	begin_twice_and_end_alone();
 	end_of_qemu_leaves_a_file();
 	series_thins_out();
+	moved_pages_have_reasons();
 	frames_say_what_fast_memory_would_save();
 	remove("m0");
 	remove("m1");

@@ -41,6 +41,23 @@ static void tells_kinds_apart(void)
 	guest_free();
 }
 
+static void block_devices_have_pages_of_their_own(void)
+{
+	guest_init();
+	guest_page(100)->mapping = guest_mapping(0, 0060600);
+	CHECK(!strcmp(kind_of(100), "blockdev"));
+	guest_page(101)->mapping = guest_mapping(1, 0100644);		/* a regular file */
+	CHECK(!strcmp(kind_of(101), "file"));
+	guest_page(102)->mapping = guest_mapping(2, 0120777);		/* a link has those bits, too */
+	CHECK(!strcmp(kind_of(102), "file"));
+	guest_page(103)->mapping = 0xffffc90000000000;			/* not where inodes are */
+	CHECK(!strcmp(kind_of(103), "file"));
+	guest_page(104)->mapping = guest_mapping(3, 0060600);
+	guest_page(104)->flags = 1ULL << guest.layout.flag_swapbacked;
+	CHECK(!strcmp(kind_of(104), "shmem"));
+	guest_free();
+}
+
 static void a_type_counts_before_what_else_the_words_hold(void)
 {
 	guest_init();
@@ -137,6 +154,7 @@ static void walking_sees_every_frame_once(void)
 void test_pages(void)
 {
 	tells_kinds_apart();
+	block_devices_have_pages_of_their_own();
 	a_type_counts_before_what_else_the_words_hold();
 	slabs_have_their_caches_names();
 	tails_are_what_their_head_is();

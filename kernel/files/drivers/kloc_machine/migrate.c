@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: how many pages moved between the tiers, and by whom.
+ * The two-tier machine: how many pages moved between the tiers, why, and by whom.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
 #include <linux/init.h>
 #include <linux/memory-tiers.h>
+#include <linux/migrate_mode.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
 
@@ -24,6 +25,24 @@ static enum kloc_machine_kind kind_of(const struct folio *folio)
 	return KLOC_MACHINE_OTHER;
 }
 
+static enum kloc_machine_reason reason_of(int reason)
+{
+	switch (reason) {
+	case MR_NUMA_MISPLACED:
+		return KLOC_MACHINE_HINT_FAULT;
+	case MR_DEMOTION:
+		return KLOC_MACHINE_DEMOTION;
+	case MR_COMPACTION:
+		return KLOC_MACHINE_COMPACTION;
+	case MR_SYSCALL:
+	case MR_MEMPOLICY_MBIND:
+		return KLOC_MACHINE_MEMPOLICY;
+	case MR_DAMON:
+		return KLOC_MACHINE_DAMON;
+	}
+	return KLOC_MACHINE_OTHER_REASON;
+}
+
 static void on_migrate(void *data, struct folio *source,
 		       struct folio *folio, int reason)
 {
@@ -34,10 +53,13 @@ static void on_migrate(void *data, struct folio *source,
 
 	/* One core, so that no other thread counts meanwhile. */
 	preempt_disable_notrace();
-	if (to_top && !from_top)
+	if (to_top && !from_top) {
 		page->promoted[kind_of(folio)] += pages;
-	else if (from_top && !to_top)
+		page->promoted_by[reason_of(reason)] += pages;
+	} else if (from_top && !to_top) {
 		page->demoted[kind_of(folio)] += pages;
+		page->demoted_by[reason_of(reason)] += pages;
+	}
 	page->slots[page->slot].migrated += pages;
 	preempt_enable_notrace();
 }

@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
+#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -140,6 +141,8 @@ static int __init describe_layout(void)
 	layout->page_mapping = offsetof(struct page, mapping);
 	layout->page_private = offsetof(struct page, private);
 	layout->page_head = offsetof(struct page, compound_head);
+	layout->mapping_host = offsetof(struct address_space, host);
+	layout->inode_mode = offsetof(struct inode, i_mode);
 	layout->type_buddy = PGTY_buddy;
 	layout->type_table = PGTY_table;
 	layout->type_slab = PGTY_slab;

@@ -22,7 +22,7 @@
 #include <linux/types.h>
 
 #define KLOC_MACHINE_MAGIC	0x45434f4c4b4d3231ULL
-#define KLOC_MACHINE_VERSION	1
+#define KLOC_MACHINE_VERSION	2
 
 /* PCI device numbers (bus 0) of the ivshmem devices, function 0 */
 #define KLOC_MACHINE_PCI_PAGE	4	/* this page */
@@ -76,6 +76,18 @@ enum kloc_machine_kind {
 	KLOC_MACHINE_KINDS,
 };
 
+/* Why a page moved from one tier to another. */
+enum kloc_machine_reason {
+	KLOC_MACHINE_HINT_FAULT,	/* NUMA balancing saw it accessed */
+	KLOC_MACHINE_DEMOTION,		/* reclaim */
+	KLOC_MACHINE_COMPACTION,
+	KLOC_MACHINE_MEMPOLICY,		/* mbind, move_pages, cpusets */
+	KLOC_MACHINE_DAMON,
+	KLOC_MACHINE_CONTEXT,		/* reserved: its context moved */
+	KLOC_MACHINE_OTHER_REASON,
+	KLOC_MACHINE_REASONS,
+};
+
 /* One 128 MiB section of physical memory needs 2 MiB of struct page. */
 #define KLOC_MACHINE_SECTIONS	512
 #define KLOC_MACHINE_SECTION_SHIFT	27
@@ -98,6 +110,8 @@ struct kloc_machine_layout {
 	__u64 page_mapping;
 	__u64 page_private;
 	__u64 page_head;		/* offsetof(struct page, compound_head) */
+	__u64 mapping_host;		/* offsetof(struct address_space, host) */
+	__u64 inode_mode;		/* offsetof(struct inode, i_mode) */
 	__u64 type_buddy;		/* PGTY_* : the top byte of page_type */
 	__u64 type_table;
 	__u64 type_slab;
@@ -135,6 +149,9 @@ struct kloc_machine_page {
 	/* pages moved so far, by enum kloc_machine_kind */
 	__u64 promoted[KLOC_MACHINE_KINDS];
 	__u64 demoted[KLOC_MACHINE_KINDS];
+	/* and the same pages by enum kloc_machine_reason */
+	__u64 promoted_by[KLOC_MACHINE_REASONS];
+	__u64 demoted_by[KLOC_MACHINE_REASONS];
 
 	struct kloc_machine_slot slots[KLOC_MACHINE_SLOTS];
 	struct kloc_machine_layout layout;
