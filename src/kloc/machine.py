@@ -344,6 +344,8 @@ def kernel_command_line(job: Job) -> str:
             # The model reads the kernel's memory where these leave it.
             "nokaslr nopti mitigations=off",
             "tsc=reliable no_timer_check",
+            # A slab page is known by its cache's name: no cache serves another's objects.
+            "slab_nomerge",
             "panic=-1 panic_on_oops=1 softlockup_panic=1 hung_task_panic=1",
             f"kloc_machine.read_latency_ns={storage.read_latency_us * 1000:.0f}",
             f"kloc_machine.write_latency_ns={storage.write_latency_us * 1000:.0f}",
