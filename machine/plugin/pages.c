@@ -4,9 +4,10 @@
  * a compound page's tail points to its head; a type in the top byte of
  * page_type (buddy, slab, page table); the low bits of mapping (anonymous, or
  * an address_space of a file, or of shmem if PG_swapbacked is set; the inode
- * that hosts it tells a block device's from a file's); a tag that
- * the guest's driver left in private; PG_reserved. What is left is free if
- * nobody holds a reference.
+ * that hosts it tells a block device's from a file's); a tag that the guest's
+ * kernel left in private; PG_reserved. What is left is free if nobody holds a
+ * reference; if somebody does, the page is new, and a tag in index says what it
+ * was asked for, or it is none of these kinds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,11 @@ void pages_free(struct pages *pages)
 	pages->kind_count = KIND_SLAB;
 }
 
+const char *pages_fixed_name(unsigned int kind)
+{
+	return fixed_names[kind];
+}
+
 const char *pages_kind_name(const struct pages *pages, unsigned int kind)
 {
 	return kind < KIND_SLAB ? fixed_names[kind] : pages->names[kind];
@@ -70,6 +76,7 @@ bool pages_set_layout(struct pages *pages, const struct kloc_machine_layout *lay
 	if (layout->page_size < 32 || layout->page_size > PAGE_STRUCT_MAX ||
 	    !fits(layout, layout->slab_cache) || !fits(layout, layout->page_type) ||
 	    !fits(layout, layout->page_mapping) || !fits(layout, layout->page_private) ||
+	    !fits(layout, layout->page_index) ||
 	    !fits(layout, layout->page_head) || layout->flag_reserved > 63 ||
 	    layout->flag_swapbacked > 63 || layout->cache_name > FRAME_BYTES ||
 	    layout->mapping_host > FRAME_BYTES || layout->inode_mode > FRAME_BYTES)
@@ -261,6 +268,20 @@ static unsigned int mapped_kind(const struct pages *pages, const unsigned char *
 	return is_block_device(pages, mapping) ? KIND_BLOCKDEV : KIND_FILE;
 }
 
+/* What a page that nobody has taken yet was asked for. */
+static unsigned int new_kind(const struct pages *pages, const unsigned char *page)
+{
+	switch (word(page, pages->layout.page_index)) {
+	case KLOC_MACHINE_NEW_ANON:
+		return KIND_ANON;
+	case KLOC_MACHINE_NEW_FILE:
+		return KIND_FILE;
+	case KLOC_MACHINE_NEW_BLOCKDEV:
+		return KIND_BLOCKDEV;
+	}
+	return KIND_OTHER;
+}
+
 static unsigned int unmapped_kind(const struct pages *pages, const unsigned char *page)
 {
 	switch (word(page, pages->layout.page_private)) {
@@ -271,7 +292,7 @@ static unsigned int unmapped_kind(const struct pages *pages, const unsigned char
 	}
 	if (word(page, 0) >> pages->layout.flag_reserved & 1)
 		return KIND_KERNEL;
-	return is_referenced(pages, page) ? KIND_OTHER : KIND_FREE;
+	return is_referenced(pages, page) ? new_kind(pages, page) : KIND_FREE;
 }
 
 static unsigned int struct_kind(struct pages *pages, const unsigned char *page)
@@ -300,7 +321,8 @@ unsigned int pages_kind(struct pages *pages, uint64_t physical)
 		return KIND_UNKNOWN;
 	page = page_struct(pages, physical >> FRAME_SHIFT);
 	kind = page ? struct_kind(pages, page) : KIND_OTHER;
-	return kind == KIND_FREE ? KIND_OTHER : kind;
+	/* The allocator zeroes pages before anybody holds them. */
+	return kind == KIND_FREE ? new_kind(pages, page) : kind;
 }
 
 /*

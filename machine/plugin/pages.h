@@ -58,10 +58,13 @@ void pages_forget_caches(struct pages *pages);
 /*
  * The kind of the page at this physical address, which is being accessed; below
  * pages->kind_count. It cannot be free: one that looks so is on its way to an
- * owner (the tails of a large page are zeroed before they are made tails), and
- * counts as other.
+ * owner (pages are zeroed before they are handed out), and is what it was asked
+ * for, or other.
  */
 unsigned int pages_kind(struct pages *pages, uint64_t physical);
+
+/* The name of a kind below KIND_SLAB. */
+const char *pages_fixed_name(unsigned int kind);
 
 /* "anon", "slab:dentry"; the strings live as long as pages. */
 const char *pages_kind_name(const struct pages *pages, unsigned int kind);

@@ -18,6 +18,7 @@ static void describe_layout(struct kloc_machine_layout *layout)
 		.page_type = offsetof(struct guest_page, page_type),
 		.page_mapping = offsetof(struct guest_page, mapping),
 		.page_private = offsetof(struct guest_page, private_data),
+		.page_index = offsetof(struct guest_page, index),
 		.page_head = offsetof(struct guest_page, head),
 		.mapping_host = offsetof(struct guest_inode, host),
 		.inode_mode = offsetof(struct guest_inode, mode),

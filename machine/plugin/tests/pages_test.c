@@ -58,6 +58,23 @@ static void block_devices_have_pages_of_their_own(void)
 	guest_free();
 }
 
+static void new_pages_are_what_they_were_asked_for(void)
+{
+	guest_init();
+	guest_page(100)->references = 0;		/* is being zeroed */
+	guest_page(100)->index = KLOC_MACHINE_NEW_ANON;
+	CHECK(!strcmp(kind_of(100), "anon"));
+	guest_page(101)->index = KLOC_MACHINE_NEW_FILE;	/* is being filled */
+	CHECK(!strcmp(kind_of(101), "file"));
+	guest_page(102)->index = KLOC_MACHINE_NEW_BLOCKDEV;
+	CHECK(!strcmp(kind_of(102), "blockdev"));
+	/* An owner counts for more. */
+	guest_page(103)->index = KLOC_MACHINE_NEW_ANON;
+	guest_page(103)->page_type = 0xf2000000;
+	CHECK(!strcmp(kind_of(103), "pagetable"));
+	guest_free();
+}
+
 static void a_type_counts_before_what_else_the_words_hold(void)
 {
 	guest_init();
@@ -155,6 +172,7 @@ void test_pages(void)
 {
 	tells_kinds_apart();
 	block_devices_have_pages_of_their_own();
+	new_pages_are_what_they_were_asked_for();
 	a_type_counts_before_what_else_the_words_hold();
 	slabs_have_their_caches_names();
 	tails_are_what_their_head_is();

@@ -140,6 +140,7 @@ static int __init describe_layout(void)
 	layout->page_type = offsetof(struct page, page_type);
 	layout->page_mapping = offsetof(struct page, mapping);
 	layout->page_private = offsetof(struct page, private);
+	layout->page_index = offsetof(struct page, index);
 	layout->page_head = offsetof(struct page, compound_head);
 	layout->mapping_host = offsetof(struct address_space, host);
 	layout->inode_mode = offsetof(struct inode, i_mode);

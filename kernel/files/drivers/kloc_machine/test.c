@@ -3,6 +3,7 @@
  * Tests of the two-tier machine's driver: what can be told without the machine.
  */
 #include <kunit/test.h>
+#include <linux/gfp.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 
@@ -125,6 +126,26 @@ static void background_threads_by_name(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kloc_machine_is_background("jbd2/klocdisk0"));
 }
 
+static void new_pages_by_request(struct kunit *test)
+{
+	gfp_t cache = GFP_HIGHUSER_MOVABLE;
+	gfp_t migration = cache | __GFP_NOMEMALLOC | __GFP_NORETRY;
+
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_ANON,
+			kloc_machine_new_tag(GFP_HIGHUSER_MOVABLE | __GFP_ZERO));
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_ANON,
+			kloc_machine_new_tag(GFP_TRANSHUGE));
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_FILE,
+			kloc_machine_new_tag(cache | __GFP_WRITE));
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_FILE,
+			kloc_machine_new_tag(cache | __GFP_NORETRY));
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_BLOCKDEV,
+			kloc_machine_new_tag(GFP_USER | __GFP_MOVABLE));
+	KUNIT_EXPECT_EQ(test, 0, kloc_machine_new_tag(GFP_KERNEL | __GFP_COMP));
+	KUNIT_EXPECT_EQ(test, 0, kloc_machine_new_tag(__GFP_MOVABLE));
+	KUNIT_EXPECT_EQ(test, 0, kloc_machine_new_tag(migration));
+}
+
 static struct kunit_case kloc_machine_cases[] = {
 	KUNIT_CASE(disk_transfers_follow_each_other),
 	KUNIT_CASE(disk_rounds_up),
@@ -136,6 +157,7 @@ static struct kunit_case kloc_machine_cases[] = {
 	KUNIT_CASE(timer_rate_is_bounded),
 	KUNIT_CASE(timer_trusts_a_low_rate_less),
 	KUNIT_CASE(background_threads_by_name),
+	KUNIT_CASE(new_pages_by_request),
 	{}
 };
 

@@ -8,6 +8,7 @@
 #ifndef _LINUX_KLOC_MACHINE_H
 #define _LINUX_KLOC_MACHINE_H
 
+#include <linux/gfp_types.h>
 #include <linux/jump_label.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
@@ -82,7 +83,54 @@ static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
 	page->private = tag;
 }
 
+/**
+ * kloc_machine_new_tag() - what are pages asked for?
+ * @gfp: flags of the request
+ *
+ * Page cache says that it will write (__GFP_WRITE) or reads ahead
+ * (__GFP_NORETRY), a block device does without high memory. Requests for
+ * migration do not tell (__GFP_NOMEMALLOC), but for huge pages.
+ *
+ * Return: one of KLOC_MACHINE_NEW_*, or 0 if it does not say.
+ */
+static inline unsigned long kloc_machine_new_tag(gfp_t gfp)
+{
+	if (!(gfp & __GFP_MOVABLE) || !(gfp & __GFP_HARDWALL))
+		return 0;
+	if (gfp & __GFP_NOMEMALLOC)
+		return gfp & __GFP_COMP ? KLOC_MACHINE_NEW_ANON : 0;
+	if (!(gfp & __GFP_HIGHMEM))
+		return KLOC_MACHINE_NEW_BLOCKDEV;
+	if (gfp & (__GFP_WRITE | __GFP_NORETRY))
+		return KLOC_MACHINE_NEW_FILE;
+	return KLOC_MACHINE_NEW_ANON;
+}
+
+/**
+ * kloc_machine_new_pages() - tell the timing model what new pages are for
+ * @page: the first of them, which the allocator is about to hand out
+ * @order: there are 2^order
+ * @gfp: flags of the request
+ *
+ * Pages are zeroed, and copied to, before their owner can be told from their
+ * struct page.
+ */
+static inline void kloc_machine_new_pages(struct page *page, unsigned int order,
+					  gfp_t gfp)
+{
+	unsigned long tag = kloc_machine_new_tag(gfp);
+	int i;
+
+	for (i = 0; i < 1 << order; i++)
+		page[i].index = tag;
+}
+
 #else /* !CONFIG_KLOC_MACHINE */
+
+static inline void kloc_machine_new_pages(struct page *page, unsigned int order,
+					  gfp_t gfp)
+{
+}
 
 static inline unsigned long kloc_machine_page_pfn(void)
 {

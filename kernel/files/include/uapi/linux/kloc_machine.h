@@ -22,7 +22,7 @@
 #include <linux/types.h>
 
 #define KLOC_MACHINE_MAGIC	0x45434f4c4b4d3231ULL
-#define KLOC_MACHINE_VERSION	2
+#define KLOC_MACHINE_VERSION	3
 
 /* PCI device numbers (bus 0) of the ivshmem devices, function 0 */
 #define KLOC_MACHINE_PCI_PAGE	4	/* this page */
@@ -68,6 +68,14 @@ enum kloc_machine_call {
 #define KLOC_MACHINE_TAG_SOCKET	0x4b434f534b4c4f43ULL
 #define KLOC_MACHINE_TAG_STACK	0x4b4154534b4c4f43ULL
 
+/*
+ * Tags in page->index of a page that nobody has taken yet: what it was asked
+ * for, as far as the request tells. Whoever takes it writes its own index.
+ */
+#define KLOC_MACHINE_NEW_ANON		0x4e4f4e414b4c4f43ULL
+#define KLOC_MACHINE_NEW_FILE		0x454c49464b4c4f43ULL
+#define KLOC_MACHINE_NEW_BLOCKDEV	0x44564b424b4c4f43ULL
+
 enum kloc_machine_kind {
 	KLOC_MACHINE_ANON,
 	KLOC_MACHINE_FILE,
@@ -109,6 +117,7 @@ struct kloc_machine_layout {
 	__u64 page_type;		/* offsetof(struct page, page_type) */
 	__u64 page_mapping;
 	__u64 page_private;
+	__u64 page_index;
 	__u64 page_head;		/* offsetof(struct page, compound_head) */
 	__u64 mapping_host;		/* offsetof(struct address_space, host) */
 	__u64 inode_mode;		/* offsetof(struct inode, i_mode) */
