@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from kloc.machine import Machine
 
 REDRAW_SECONDS = 0.5
-LINE_SECONDS = 5.0
-KINDS_SHOWN = 8
-"""The kinds of pages that have a row, or are named in a line, of their own."""
+LINE_SECONDS = 3.0
+ROWS = 8
+NAMED = 3
+"""The kinds of pages that have a row of their own, or are named in a line."""
 
 MS = 1e6
 
@@ -147,7 +148,7 @@ def _table(live: Mapping[str, Any]) -> Table:
         table.add_column(f"{tier}, stall ms", justify="right", min_width=14)
     pages, stalls = live["pages"], live["stall_ns"]
     kinds = _ordered(live)
-    for shown in [[kind] for kind in kinds[:KINDS_SHOWN]] + [kinds[KINDS_SHOWN:]]:
+    for shown in [[kind] for kind in kinds[:ROWS]] + [kinds[ROWS:]]:
         if shown:
             cells = [f"{_sum(pages[tier], shown):,.0f}" for tier in tiers]
             cells += [f"{_sum(stalls[tier], shown) / MS:,.1f}" for tier in tiers]
@@ -176,8 +177,8 @@ def _sum(table: Mapping[str, float], kinds: list[str]) -> float:
 def _largest(table: Mapping[str, float], unit: float) -> str:
     of_use = {kind: value for kind, value in table.items() if kind != "free"}
     kinds = sorted(of_use, key=lambda kind: of_use[kind], reverse=True)
-    said = [f"{kind} {of_use[kind] / unit:,.0f}" for kind in kinds[:KINDS_SHOWN]]
-    rest = kinds[KINDS_SHOWN:]
+    said = [f"{kind} {of_use[kind] / unit:,.0f}" for kind in kinds[:NAMED]]
+    rest = kinds[NAMED:]
     if rest:
         said.append(f"{len(rest)} others {_sum(of_use, rest) / unit:,.0f}")
     return ", ".join(said) or "none"

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kloc import cli, machine, ui
 from kloc.paths import PROJECT
 from kloc.root import Bind, Root
 
@@ -59,24 +63,72 @@ def test_a_program_finds_its_files_and_what_was_set_up(tmp_path: Path) -> None:
     assert {"qemu", "gcc", "linux-source", "guest", "plugin"} <= set(content["versions"])
 
 
-def test_a_program_that_fails_gives_no_figure(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "reason", "told", "logged"),
+    [
+        ("echo went wrong; exit 3", "measured ended with status 3", "went wrong", ""),
+        ("echo c > /proc/sysrq-trigger", "the guest's kernel crashed", "sysrq", "Kernel panic"),
+    ],
+    ids=["program fails", "kernel crashes"],
+)
+def test_a_run_that_fails_says_why_and_gives_no_figure(
+    script: str, reason: str, told: str, logged: str, tmp_path: Path
+) -> None:
     result = tmp_path / "result.json"
-    done = kloc_run("--json", result, "--", "sh", "-c", "echo what went wrong; exit 3")
+    done = kloc_run("--json", result, "--", "sh", "-c", script)
     assert done.returncode == 1
-    assert "measured ended with status 3" in done.stderr
-    assert "what went wrong" in done.stderr
+    assert f"sh: {reason}" in done.stderr
+    assert told in done.stderr.split(reason)[1]
+    assert logged in console_of(done.stderr)
     assert not result.exists()
 
 
-def test_a_crash_of_the_guest_is_told_with_its_console(tmp_path: Path) -> None:
-    result = tmp_path / "result.json"
-    done = kloc_run("--json", result, "--", "sh", "-c", "echo c > /proc/sysrq-trigger")
-    assert done.returncode == 1
-    assert "the guest's kernel crashed" in done.stderr
-    assert "sysrq" in done.stderr
-    console = Path(done.stderr.split("the whole console is in ")[1].split()[0])
-    assert "Kernel panic" in console.read_text(errors="replace")
-    assert not result.exists()
+def console_of(message: str) -> str:
+    path = message.split("the whole console is in ")[1].split()[0]
+    return Path(path).read_text(errors="replace")
+
+
+@pytest.mark.parametrize(
+    "script", ["while :; do :; done", "sleep infinity"], ids=["spins", "sleeps"]
+)
+def test_a_program_that_never_ends_is_told_with_the_console(
+    script: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(machine, "STAGE_MACHINE_SECONDS", 1)
+    status = kloc_run_here(monkeypatch, f"--json={tmp_path}/result", "--", "sh", "-c", script)
+    message = capsys.readouterr().err
+    assert status == 1
+    assert "the machine hangs: stage measured lasts over 1 s of its own time" in message
+    last_line = console_of(message).splitlines()[-1].strip()
+    assert last_line in message
+    assert not running_machines(os.getpid())
+    assert not (tmp_path / "result").exists()
+
+
+def test_a_machine_that_executes_nothing_is_ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop() -> None:
+        while not (machines := running_machines(os.getpid())):
+            time.sleep(0.1)
+        os.kill(machines[0], signal.SIGSTOP)
+
+    monkeypatch.setattr(machine, "STUCK_SECONDS", 2)
+    threading.Thread(target=stop, daemon=True).start()
+    assert kloc_run_here(monkeypatch, "--", "true") == 1
+    message = capsys.readouterr().err
+    assert "the machine hangs: it executed nothing for 2 s in stage boot" in message
+    assert not running_machines(os.getpid())
+
+
+def kloc_run_here(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run it in this process, so that limits can be changed."""
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    ui.console.cache_clear()
+    return cli.main(["run", "--policy", "stock", *arguments])
 
 
 def test_an_unknown_package_is_an_error() -> None:
@@ -92,6 +144,21 @@ def hotset(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = ["-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
     tools.run(["gcc", *flags, "-o", "/out/hotset", "/sources/hotset.c"], binds=binds)
     return folder / "hotset"
+
+
+def test_to_follow_a_run_changes_nothing_in_it(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    fill = "BEGIN { for (i = 0; i < 3000000; i++) a[i % 300000] = i; print length(a) }"
+    documents = []
+    for options in ([], ["--follow"]):
+        done = kloc_run(*options, "--json", result, "--", "awk", fill)
+        assert done.returncode == 0, done.stderr
+        documents.append(json.loads(result.read_text()))
+    assert documents[0] == documents[1]
+    shown = [line for line in done.stderr.splitlines() if "awk: measured" in line]
+    assert re.search(
+        r"promoted 0, .* fast pages: .*\banon \d,.* fast stalls, ms: anon \d", shown[-1]
+    )
 
 
 @pytest.mark.parametrize(("threads", "milliseconds"), [(1, 600), (16, 1500)])
@@ -119,10 +186,10 @@ def test_stock_leaves_the_same_set_where_it_is(hotset: Path, tmp_path: Path) -> 
     assert run["pages"]["slow"]["anon"] > 12 * PAGES_PER_MIB
 
 
-def children_of(process: int) -> list[int]:
-    return [
-        int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    ]
+def running_machines(process: int) -> list[int]:
+    """Return those of a process's children that run QEMU."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [int(child) for child in children if is_qemu(int(child))]
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
@@ -140,7 +207,7 @@ def test_what_is_interrupted_leaves_nothing_running(
     )
     try:
         deadline = time.monotonic() + 60
-        while not (machines := [one for one in children_of(process.pid) if is_qemu(one)]):
+        while not (machines := running_machines(process.pid)):
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.1)
         process.send_signal(number)

@@ -56,10 +56,11 @@ def test_a_terminal_shows_a_table_the_most_stalls_first() -> None:
 
 
 def test_small_kinds_are_added_up() -> None:
-    kinds = {f"slab:{number:02}": 100 - number for number in range(follow.KINDS_SHOWN + 3)}
+    kinds = {f"slab:{number:02}": 100 - number for number in range(follow.ROWS + 3)}
     many = {**LIVE, "pages": {"fast": kinds, "slow": {}}, "stall_ns": {"fast": {}, "slow": {}}}
-    rest = sum(sorted(kinds.values())[:3])
-    assert f"3 others {rest}" in follow.line(follow.state("t", machine(many)))
+    counts = sorted(kinds.values())
+    assert f"8 others {sum(counts[:8])}" in follow.line(follow.state("t", machine(many)))
+    rest = sum(counts[:3])
     assert drawn(many).splitlines()[-1].split() == ["3", "others", str(rest), "0", "0.0", "0.0"]
 
 

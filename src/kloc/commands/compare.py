@@ -121,8 +121,7 @@ def _print_differences(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def _print(runs: list[result.Run]) -> None:
-    for shown in table.comparisons(runs):
-        ui.console_out().print(shown)
+    ui.console_out().print(*table.comparisons(runs), sep="\n")
     for line in table.remarks(runs):
         ui.console_out().print(line, markup=False)
 
