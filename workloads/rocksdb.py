@@ -27,9 +27,13 @@ CLIENTS = 12
 WRITERS = 4
 # Operations of all clients together, of each kind: random and sequential writes
 # and reads.
-EACH = 6_000
+EACH = 7_000
+# Blocks of 8 KiB, and a cache of them of RocksDB's default (32 MiB) over the
+# machine's scale: what is read comes from the page cache.
+BLOCK = 8 << 10
+BLOCK_CACHE = 1 << 20
 # Skew of the random reads: db_bench draws keys as exp(-SKEW x uniform).
-SKEW = 15
+SKEW = 12
 BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
 DONE = re.compile(r"^(\w+)\s+:.*?(\d+) operations;(?:.*\((\d+) of (\d+) found\))?", re.M)
 
@@ -38,7 +42,8 @@ def _common(size: Size, seed: int, open_files: int) -> str:
     return (
         f"--key_size=16 --value_size={VALUE} --compression_type=none --bloom_bits=10 "
         f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
-        f"--max_bytes_for_level_base={8 * TABLE} --cache_size={2 * TABLE} "
+        f"--max_bytes_for_level_base={8 * TABLE} --cache_size={BLOCK_CACHE} "
+        f"--block_size={BLOCK} "
         # On one core a writer that spins keeps the one that it waits for from running.
         f"--enable_write_thread_adaptive_yield=false "
         f"--open_files={open_files} --histogram=1 --seed={seed + 1} --num={size.loaded(KEYS)}"

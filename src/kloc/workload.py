@@ -74,7 +74,7 @@ class Workload:
     instructions: float = 20e9
 
 
-def percentiles(histogram: Mapping[tuple[float, float], int]) -> dict[str, float]:
+def percentiles(histogram: Mapping[tuple[float, float], float]) -> dict[str, float]:
     """Return p50, p95 and p99 of a histogram {(from, to): count}, interpolated in its buckets."""
     import numpy as np
 
