@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
@@ -158,7 +159,7 @@ def _latencies(text: str) -> dict[tuple[float, float], float]:
     ]
     edges = np.unique([latencies for _, latencies in clients])
     below = sum(requests * np.interp(edges, at, QUANTILES) for requests, at in clients)
-    return dict(zip(zip(edges, edges[1:], strict=False), np.diff(below), strict=True))
+    return dict(zip(pairwise(edges.tolist()), np.diff(below).tolist(), strict=True))
 
 
 def workloads() -> Iterable[Workload]:
