@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kloc import cache, guest, kernel, plugin
+from kloc import cache, guest, kernel, plugin, programs
 from kloc.errors import KlocError
 from kloc.profile import Profile, Tier
 from kloc.root import Root, tool_root
@@ -82,12 +82,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a machine is made of, built or found in the cache."""
+    """What a machine is made of, built or found in the cache; `programs` are found in its PATH."""
 
     root: Root
     kernel: kernel.Kernel
     plugin: Path
     image: guest.GuestImage
+    programs: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,17 @@ class Raw:
     console: str
 
 
-def prepare(packages: Iterable[str]) -> Parts:
-    """Return the parts of a machine whose guest has `packages`, building what is missing."""
+def prepare(packages: Iterable[str], sources: Iterable[Path] = ()) -> Parts:
+    """Return the parts of a machine whose guest has `packages`, building what is missing.
+
+    `sources` are C files of programs that it has beside them.
+    """
     return Parts(
-        tool_root(), kernel.build(), plugin.build(), guest.guest_image(sorted(set(packages)))
+        tool_root(),
+        kernel.build(),
+        plugin.build(),
+        guest.guest_image(sorted(set(packages))),
+        tuple(programs.build(source) for source in sources),
     )
 
 
@@ -136,7 +144,7 @@ class Machine:
         """Start QEMU."""
         for path in (self.console, self._agent):
             path.touch()
-        _write_job(self.job, self.folder / "job.img")
+        _write_job(self.job, self.parts, self.folder / "job.img")
         (self.folder / "model.conf").write_text(
             model_config(self.job, self.folder, self._memory.files)
         )
@@ -441,7 +449,7 @@ class _Memory:
             os.close(fd)
 
 
-def _write_job(job: Job, image: Path) -> None:
+def _write_job(job: Job, parts: Parts, image: Path) -> None:
     folder = image.parent / "job"
     folder.mkdir()
     files = {"mode": "shell" if job.shell else "measure"}
@@ -452,6 +460,7 @@ def _write_job(job: Job, image: Path) -> None:
         (folder / name).write_text(text)
         paths[f"/kloc/job/{name}"] = folder / name
     paths.update({str(path.absolute()): path for path in job.copies})
+    paths.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
     guest.job_image(paths, image)
 
 

@@ -14,7 +14,7 @@ from kloc.machine import Job, Machine, Parts, Raw
 from kloc.policy import Policy
 from kloc.profile import HOST_RESERVE, Profile
 from kloc.result import Run
-from kloc.workload import Size, Workload
+from kloc.workload import SOURCES, Size, Workload
 
 POLL_SECONDS = 0.2
 
@@ -34,7 +34,7 @@ class Task:
     def job(self) -> Job:
         """Return what the machine is told to do."""
         scripts = {
-            "setup": self.workload.setup(self.size, self.seed),
+            "setup": self._setup(),
             "measured": self.workload.measured(self.size, self.seed),
         }
         if self.workload.check:
@@ -51,6 +51,10 @@ class Task:
             follow=self.follow,
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
         )
+
+    def _setup(self) -> str:
+        setup = self.workload.setup(self.size, self.seed)
+        return setup + (self.workload.start(self.size, self.seed) if self.workload.start else "")
 
     def title(self) -> str:
         """Return what a person calls this run."""
@@ -83,7 +87,10 @@ def prepare(workloads: Sequence[Workload]) -> dict[str, Parts]:
     Each has a guest of its own, so that what a workload does never depends on
     which others are measured beside it.
     """
-    return {each.name: machine.prepare(each.packages) for each in workloads}
+    return {
+        each.name: machine.prepare(each.packages, [SOURCES / name for name in each.programs])
+        for each in workloads
+    }
 
 
 def measure(

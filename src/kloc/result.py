@@ -116,6 +116,9 @@ def document(
         "versions": {
             **one.root.versions(),
             "plugin": one.plugin.parent.name,
+            "programs": {
+                path.name: path.parent.name for each in all_parts for path in each.programs
+            },
             "guest": {
                 name: version for each in all_parts for name, version in each.image.versions.items()
             },

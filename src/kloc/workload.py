@@ -10,6 +10,7 @@ shell, made by a function of the Size asked for; what comes back is read by
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ from kloc.errors import KlocError, unknown
 from kloc.paths import PROJECT
 
 WORKLOADS = PROJECT / "workloads"
+SOURCES = WORKLOADS / "src"
 PERCENTILES = (50, 95, 99)
 
 
@@ -62,6 +64,11 @@ class Workload:
     each makes a script for `sh -e` from a Size and a seed. `outcome` reads
     what they printed, by script name. `instructions` is about what a run of
     full size executes in all, for the time left.
+
+    `start` runs after `setup`, outside the region too: what it starts waits
+    until `measured` lets it go, so that a program's own preparations are not
+    measured. `programs` are C files under workloads/src, found built in the
+    machine's PATH by their name without `.c`.
     """
 
     name: str
@@ -72,6 +79,8 @@ class Workload:
     check: Callable[[Size, int], str] | None
     outcome: Callable[[Mapping[str, str], Size], Outcome]
     instructions: float = 20e9
+    start: Callable[[Size, int], str] | None = None
+    programs: tuple[str, ...] = ()
 
 
 def percentiles(histogram: Mapping[tuple[float, float], float]) -> dict[str, float]:
@@ -101,6 +110,7 @@ def _registry() -> dict[str, Workload]:
         if spec is None or spec.loader is None:
             raise KlocError(f"{path} cannot be read as a Python module")
         module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module  # Where a dataclass looks its module up.
         spec.loader.exec_module(module)
         for workload in module.workloads():
             if workload.name in registry:

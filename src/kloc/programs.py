@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the programs that workloads bring along as C, for what Debian has no package of."""
+
+from pathlib import Path
+
+from kloc import cache, root, ui
+from kloc.root import Bind
+
+FLAGS = ("-O2", "-static", "-Wall", "-Wextra", "-Werror")
+SOURCES, OUT = Path("/sources"), Path("/out")
+"""Where the root sees them, so that the result does not depend on the checkout's path."""
+
+
+def build(source: Path) -> Path:
+    """Return the program made of the C file `source`, built in the tool root if need be.
+
+    It depends on that file and libc alone. KlocError, with what the compiler said, if it fails.
+    """
+    tools = root.tool_root()
+
+    def make(draft: Path) -> None:
+        files = ["-o", str(OUT / source.stem), str(SOURCES / source.name)]
+        binds = [Bind(source.parent, SOURCES), Bind(draft, OUT)]
+        with ui.progress(f"building {source.stem}"):
+            tools.run(["gcc", *FLAGS, *files], binds=binds)
+
+    return cache.build("program", cache.key(tools.key, *FLAGS, source.stem, source), make) / (
+        source.stem
+    )

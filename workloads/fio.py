@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads and writes of 4 KiB through the page cache, by fio: filebench and fio-randrw.
+
+filebench is the Filebench run of KLOCs (ASPLOS 2021), table 3: "16 threads,
+13.0GB per-thread, executing 50% sequential and random reads", with writes as in
+its section 3.1: "16 threads to read and write 4KB blocks to separate files".
+Debian has no Filebench, so fio does it. Eight threads go through their files in
+sequence, eight draw offsets by Zipf's law; half of each are reads.
+
+fio-randrw reads and writes one large file at offsets drawn uniformly: nothing is
+hotter than anything else, and no placement can help. It is kept to show that.
+
+Each block holds its own offset throughout, by fio's verify_pattern; the check
+reads all files back and compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+
+BLOCK = 4096
+# Where the threads wait for the region's begin, and tell that they have done their work.
+GO, DONE = "/run/kloc/go", "/run/kloc/done"
+REPORT = "/run/kloc/fio.json"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Threads that do the same: each has a file of its own unless there is one for all.
+
+    `operations` are those of one thread.
+    """
+
+    name: str
+    threads: int
+    file_mib: int
+    operations: int
+    rw: str
+    options: str = ""
+    one_file: bool = False
+
+    def files(self) -> list[str]:
+        """Return the names of the files in /data."""
+        return [f"{self.name}.{number}" for number in range(1 if self.one_file else self.threads)]
+
+
+FILEBENCH = (
+    Job("sequential", 8, file_mib=16, operations=8_000, rw="rw"),
+    Job("random", 8, file_mib=56, operations=8_000, rw="randrw", options="zipf:1.1"),
+)
+RANDRW = (Job("one", 16, file_mib=640, operations=8_000, rw="randrw", one_file=True),)
+
+
+def _common(job: Job, size: Size) -> str:
+    return (
+        f"--name={job.name} --directory=/data --ioengine=psync --bs={BLOCK} "
+        f"--size={size.loaded(job.file_mib << 20) // BLOCK * BLOCK} "
+        # Every file exists, and is in memory as it was written.
+        "--fallocate=none --invalidate=0 "
+    )
+
+
+def _named(job: Job) -> str:
+    number = "0" if job.one_file else "$jobnum"
+    return f"--filename_format='{job.name}.{number}'"
+
+
+def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
+    """Write all files, those of all threads side by side."""
+    sections = " ".join(
+        f"{_common(job, size)} --numjobs={len(job.files())} {_named(job)} --rw=write "
+        "--verify=pattern --verify_pattern=%o --do_verify=0"
+        for job in jobs
+    )
+    return f"fio {sections} --minimal >/dev/null\n"
+
+
+def _start(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
+    """Start fio, and wait until each of its threads waits for the region.
+
+    Its start and end take 0.35 s of sleeping, which would be measured.
+    """
+    sections = " ".join(
+        f"{_common(job, size)} --thread=1 --numjobs={job.threads} {_named(job)} --rw={job.rw} "
+        f"--io_size={size.operations(job.operations) * BLOCK} --randseed={seed} --new_group "
+        f"{f'--random_distribution={job.options}' if job.options else '--norandommap'} "
+        "--verify=pattern --verify_pattern=%o --do_verify=0 --group_reporting "
+        # fio sends what these print to a file, hence the braces.
+        f"--exec_prerun='{{ read go <{GO}; }}; :' --exec_postrun='{{ echo >{DONE}; }}'"
+        for job in jobs
+    )
+    threads = sum(job.threads for job in jobs)
+    return f"""
+mkfifo {GO} {DONE}
+fio {sections} --output-format=json+ --output={REPORT}.draft >/run/kloc/fio.log 2>&1 \\
+    && mv {REPORT}.draft {REPORT} &
+until [ "$(pgrep -c -f '^sh -c .*read go')" = {threads} ]; do sleep 0.05; done
+"""
+
+
+def _measured(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
+    threads = sum(job.threads for job in jobs)
+    return f"""
+# Open both ways, so that it does not end when one thread has written to it.
+exec 3<>{DONE}
+: >{GO}
+for thread in $(seq {threads}); do read done <&3; done
+"""
+
+
+def _check(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
+    """Read all files back: by processes, as fio's threads share the pattern that they compare."""
+    sections = " ".join(
+        f"{_common(job, size)} --numjobs={len(job.files())} {_named(job)} --rw=read "
+        "--verify=pattern --verify_pattern=%o --verify_fatal=1 --group_reporting --new_group"
+        for job in jobs
+    )
+    return f"""
+while pgrep -x fio >/dev/null; do sleep 0.05; done
+cat /run/kloc/fio.log
+fio {sections} --output-format=json --output=/run/kloc/verified.json
+cat {REPORT} /run/kloc/verified.json
+"""
+
+
+def _reports(text: str) -> list[Mapping[str, Any]]:
+    """Return fio's reports, one by name of its jobs each, among what else was printed."""
+    reports, decoder = [], json.JSONDecoder()
+    at = text.find("{\n")
+    while at >= 0:
+        report, end = decoder.raw_decode(text, at)
+        reports.append({each["jobname"]: each for each in report["jobs"]})
+        at = text.find("{\n", end)
+    return reports
+
+
+def _outcome(
+    printed: Mapping[str, str], size: Size, *, name: str, jobs: Iterable[Job]
+) -> Outcome:
+    try:
+        done, verified = _reports(printed["check"])
+    except ValueError as error:
+        raise WorkloadFailed(f"{name}: fio left no report:\n{printed['check']}") from error
+    operations = 0
+    histogram: dict[tuple[float, float], int] = {}
+    for job in jobs:
+        blocks = len(job.files()) * (size.loaded(job.file_mib << 20) // BLOCK)
+        _expect(name, job, done, job.threads * size.operations(job.operations), "done")
+        _expect(name, job, verified, blocks, "verified")
+        for direction in ("read", "write"):
+            counted = done[job.name][direction]
+            operations += counted["total_ios"]
+            for ns, count in counted["clat_ns"]["bins"].items():
+                bucket = (float(ns), float(ns))
+                histogram[bucket] = histogram.get(bucket, 0) + count
+    return Outcome(operations, percentiles(histogram))
+
+
+def _expect(
+    name: str, job: Job, reports: Mapping[str, Any], blocks: int, word: str
+) -> None:
+    """Raise WorkloadFailed unless fio reports that many blocks of the job and no error."""
+    report = reports.get(job.name)
+    if report is None or report["error"]:
+        raise WorkloadFailed(f"{name}: fio failed in job {job.name}, before all was {word}")
+    count = report["read"]["total_ios"] + report["write"]["total_ios"]
+    if count != blocks:
+        raise WorkloadFailed(f"{name}: {count} of {blocks} blocks of job {job.name} were {word}")
+
+
+def workloads() -> Iterable[Workload]:
+    """Return filebench and fio-randrw."""
+    for name, summary, jobs in (
+        ("filebench", "fio as Filebench: 16 threads, half sequential, half Zipf, 4 KiB", FILEBENCH),
+        ("fio-randrw", "fio: uniform random reads and writes of one file (no skew)", RANDRW),
+    ):
+        yield Workload(
+            name=name,
+            summary=summary,
+            packages=("fio",),
+            setup=partial(_setup, jobs=jobs),
+            start=partial(_start, jobs=jobs),
+            measured=partial(_measured, jobs=jobs),
+            check=partial(_check, jobs=jobs),
+            outcome=partial(_outcome, name=name, jobs=jobs),
+            instructions=8e9,
+        )
