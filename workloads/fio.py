@@ -140,9 +140,7 @@ def _reports(text: str) -> list[Mapping[str, Any]]:
     return reports
 
 
-def _outcome(
-    printed: Mapping[str, str], size: Size, *, name: str, jobs: Iterable[Job]
-) -> Outcome:
+def _outcome(printed: Mapping[str, str], size: Size, *, name: str, jobs: Iterable[Job]) -> Outcome:
     try:
         done, verified = _reports(printed["check"])
     except ValueError as error:
@@ -162,9 +160,7 @@ def _outcome(
     return Outcome(operations, percentiles(histogram))
 
 
-def _expect(
-    name: str, job: Job, reports: Mapping[str, Any], blocks: int, word: str
-) -> None:
+def _expect(name: str, job: Job, reports: Mapping[str, Any], blocks: int, word: str) -> None:
     """Raise WorkloadFailed unless fio reports that many blocks of the job and no error."""
     report = reports.get(job.name)
     if report is None or report["error"]:

@@ -53,20 +53,7 @@ def _clients(size: Size) -> Iterator[tuple[str, int, int]]:
 
 def _setup(size: Size, seed: int) -> str:
     keys = size.loaded(KEYS)
-    clients = "\n".join(
-        f"    client {number} {operation} {count} {span}"
-        for number, (operation, count, span) in enumerate(_clients(size))
-    )
     return f"""
-client() {{ # NUMBER OPERATION COUNT KEYS
-    (
-        echo requests $3
-        # --csv: without it each client spends 3 % of its time on printing its mean so far.
-        redis-benchmark --csv -p $(({PORT} + i)) -t $2 -n $3 -r $4 -c 1 \\
-            -P {PIPELINE} -d {VALUE} --seed $(({seed * 100} + i))
-        echo ended >&3
-    ) >/run/kloc/client.$i.$1 2>&1 &
-}}
 for i in $(seq {SERVERS}); do
     mkdir -p /data/$i
     # --hz: ten times a second each server would bring its statistics up to date, 1 % of its time.
@@ -88,7 +75,25 @@ for i in $(seq {SERVERS}); do
     test "$(redis-cli -p $(({PORT} + i)) dbsize)" = {keys}
     redis-cli -p $(({PORT} + i)) config resetstat
 done
-# The clients start up, connect, and wait: their servers are stopped.
+"""
+
+
+def _start(size: Size, seed: int) -> str:
+    """Start the clients: they connect, and wait, since the servers are stopped."""
+    clients = "\n".join(
+        f"    client {number} {operation} {count} {span}"
+        for number, (operation, count, span) in enumerate(_clients(size))
+    )
+    return f"""
+client() {{ # NUMBER OPERATION COUNT KEYS
+    (
+        echo requests $3
+        # --csv: without it each client spends 3 % of its time on printing its mean so far.
+        redis-benchmark --csv -p $(({PORT} + i)) -t $2 -n $3 -r $4 -c 1 \\
+            -P {PIPELINE} -d {VALUE} --seed $(({seed * 100} + i))
+        echo ended >&3
+    ) >/run/kloc/client.$i.$1 2>&1 &
+}}
 mkfifo /run/kloc/ended
 exec 3<>/run/kloc/ended
 kill -STOP $(cat /run/redis*.pid)
@@ -169,6 +174,7 @@ def workloads() -> Iterable[Workload]:
         summary="Redis: 8 servers, 32 clients over TCP, 75 % SET, 25 % GET, a checkpoint to disk",
         packages=("redis-server", "redis-tools"),
         setup=_setup,
+        start=_start,
         measured=_measured,
         check=_check,
         outcome=_outcome,

@@ -8,7 +8,7 @@ import pytest
 
 from kloc import workload
 from kloc.errors import KlocError
-from kloc.workload import FULL, LONG, QUICK, Outcome, Size, WorkloadFailed
+from kloc.workload import FULL, LONG, QUICK, Outcome, Size, Workload, WorkloadFailed
 
 DB_BENCH = """
 overwrite    :      78.458 micros/op 117214 ops/sec 0.102 seconds 18000 operations;  113.6 MB/s
@@ -25,14 +25,16 @@ readrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds 27000 operatio
 readseq      :       1.241 micros/op 3217158 ops/sec 0.007 seconds 9000 operations; 3117.2 MB/s
 fillseq      :       4.539 micros/op 220309 ops/sec 0.454 seconds 18000 operations;  213.5 MB/s
 """
+# One client had all its replies after 40 to 80 us, the other half of them after 80 to 100 us.
 REDIS = """
-  3008 requests completed in 0.01 seconds
-Latency by percentile distribution:
-0.000% <= 0.040 milliseconds (cumulative count 1504)
-100.000% <= 0.080 milliseconds (cumulative count 3008)
-
-Cumulative distribution of latencies:
-100.000% <= 4.103 milliseconds (cumulative count 3000)
+requests 300
+"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms",\
+"max_latency_ms"
+"SET","34285.71","0.052","0.040","0.060","0.078","0.080","0.080"
+requests 300
+"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms",\
+"max_latency_ms"
+"GET","34285.71","0.052","0.040","0.080","0.098","0.100","0.100"
 """
 
 
@@ -41,10 +43,13 @@ def rocksdb(measured: str = DB_BENCH, keys: int = 600_000) -> Outcome:
     return workload.load("rocksdb").outcome(printed, FULL)
 
 
-def redis(keys: int = 100_000, errors: int = 0) -> Outcome:
-    per_server = f"keys {keys}\nerrors {errors}\nvalue 1024\n"
+def redis(keys: int = 50_000, errors: int = 0, calls: int = 15_001) -> Outcome:
+    per_server = (
+        f"cmdstat_set:calls={calls - 1000},usec=1\ncmdstat_get:calls=1000,usec=1\n"
+        f"keys {keys}\nerrors {errors}\nvalue 1024\n"
+    )
     checkpoint = f"RDB looks OK!\n[info] {keys} keys read\n"
-    return workload.load("redis").outcome({"check": REDIS + 4 * per_server + checkpoint}, FULL)
+    return workload.load("redis").outcome({"check": REDIS + 8 * per_server + checkpoint}, FULL)
 
 
 def test_rocksdb_counts_the_operations_of_all_benchmarks() -> None:
@@ -66,18 +71,22 @@ def test_rocksdb_that_did_not_do_its_work_fails(measured: str, keys: int, reason
         rocksdb(measured, keys)
 
 
-def test_redis_counts_what_the_clients_completed() -> None:
+def test_redis_counts_what_the_servers_did_and_adds_up_the_clients_latencies() -> None:
     outcome = redis()
-    assert outcome.operations == 3008
+    assert outcome.operations == 8 * 15_001
     assert outcome.latency_ns is not None
-    assert outcome.latency_ns["p50"] == 40_000
+    # 225 of the 600 requests took up to 60 us, and 450 took up to 80 us.
+    assert outcome.latency_ns["p50"] == pytest.approx(66_666.7)
+    assert 95_000 < outcome.latency_ns["p95"] < outcome.latency_ns["p99"] <= 100_000
 
 
-def test_redis_that_lost_keys_or_reported_errors_fails() -> None:
-    with pytest.raises(WorkloadFailed, match="keys 100000"):
-        redis(keys=99_999)
+def test_redis_that_lost_keys_or_operations_or_reported_errors_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="keys 50000"):
+        redis(keys=49_999)
     with pytest.raises(WorkloadFailed, match="errors 0"):
         redis(errors=2)
+    with pytest.raises(WorkloadFailed, match="did 120000 of 120008"):
+        redis(calls=15_000)
 
 
 @pytest.mark.parametrize("name", workload.names())
@@ -85,15 +94,19 @@ def test_redis_that_lost_keys_or_reported_errors_fails() -> None:
 def test_every_script_is_shell(name: str, size: Size) -> None:
     what = workload.load(name)
     scripts = [what.setup(size, 1), what.measured(size, 1)]
-    scripts += [what.check(size, 1)] if what.check else []
+    scripts += [each(size, 1) for each in (what.start, what.check) if each]
     for script in scripts:
         subprocess.run(["sh", "-n"], input=script, text=True, check=True)
+
+
+def region(what: Workload, seed: int) -> str:
+    return (what.start(FULL, seed) if what.start else "") + what.measured(FULL, seed)
 
 
 @pytest.mark.parametrize("name", workload.names())
 def test_the_seed_changes_what_is_measured_and_not_what_is_loaded(name: str) -> None:
     what = workload.load(name)
-    assert what.measured(FULL, 1) != what.measured(FULL, 2)
+    assert region(what, 1) != region(what, 2)
     assert what.setup(FULL, 1) == what.setup(FULL, 2)
 
 
