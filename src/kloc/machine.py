@@ -39,6 +39,8 @@ DATA_UUID = "6b6c6f63-0000-4000-8000-000000000001"
 PAGE_INSTRUCTIONS, PAGE_TIME = 48, 56
 # How often the model samples the pages for a result's time series.
 SAMPLE_NS = 5_000_000
+# Enough for two threads to get in each other's way.
+UNMODELLED_CPUS = 2
 # A machine hangs if it executes nothing for so many seconds of the host's, or
 # if one stage lasts so many seconds of its own time, or of the host's.
 STUCK_SECONDS = 120
@@ -64,6 +66,9 @@ class Job:
     is timed as; `frames` asks for the per-frame counts of the oracle.
     `follow` asks for what `Machine.live` gives.
     `instructions` is about what will be executed, for the time left.
+
+    Without `modelled` there is no timing model and no figure: two CPUs run in
+    the host's own time, which finds what one cannot.
     """
 
     name: str
@@ -78,6 +83,7 @@ class Job:
     follow: bool = False
     shell: bool = False
     instructions: float = 20e9
+    modelled: bool = True
 
 
 @dataclass(frozen=True)
@@ -223,6 +229,8 @@ class Machine:
             raise self._failure(self.frames["failed"], self.frames.get("output"))
         if self.frames.get("done") != "complete":
             raise self._failure(f"QEMU ended (status {ended}) in stage {self.stage}")
+        if not self.job.modelled:
+            return Raw(self.frames, {}, None, console)
         return Raw(self.frames, self._model(), self._pages(), console)
 
     def _listen(self) -> None:
@@ -249,7 +257,7 @@ class Machine:
         if self.job.shell:
             return
         now, executed = time.monotonic(), self.instructions
-        if executed != self._moved[1]:
+        if executed != self._moved[1] or not self.job.modelled:
             self._moved = (now, executed)
         host, machine = self._stage_since
         if now - self._moved[0] > STUCK_SECONDS:
@@ -303,14 +311,23 @@ def run(job: Job, parts: Parts, watch: Callable[[Machine], None] = lambda machin
         return raw
 
 
+def cpus(job: Job) -> int:
+    """Return how many CPUs run the job."""
+    return 1 if job.modelled else UNMODELLED_CPUS
+
+
 def qemu_arguments(
     job: Job, parts: Parts, folder: Path, memory: Mapping[str, str], images: Sequence[Path]
 ) -> list[str]:
     """Return QEMU's arguments; `memory` maps fast, slow and page to the files that back them."""
     profile = job.profile
     total = sum(size for _, _, size in memory_ranges(profile))
-    argv = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-machine", "pc,hmat=on"]
-    argv += ["-cpu", "Nehalem", "-smp", "1", "-m", str(total >> 20), "-seed", str(job.seed)]
+    if job.modelled:
+        argv = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]
+    else:
+        argv = ["-accel", "tcg,thread=multi"]
+    argv += ["-machine", "pc,hmat=on", "-cpu", "Nehalem", "-smp", str(cpus(job))]
+    argv += ["-m", str(total >> 20), "-seed", str(job.seed)]
     argv += [
         "-rtc",
         "base=2024-01-01,clock=vm",
@@ -321,7 +338,7 @@ def qemu_arguments(
         "none",
         "-no-reboot",
     ]
-    argv += _numa(profile, memory)
+    argv += _numa(profile, memory, cpus(job))
     argv += [
         "-object",
         f"memory-backend-file,id=page,share=on,mem-path={memory['page']},size={PAGE_BYTES}",
@@ -333,7 +350,8 @@ def qemu_arguments(
         backend = f"memory-backend-file,id=disk{number},share=off,readonly=on,rom=off"
         argv += ["-object", f"{backend},mem-path={image},size={image.stat().st_size}"]
         argv += ["-device", f"ivshmem-plain,memdev=disk{number},addr={5 + number}"]
-    argv += ["-plugin", f"{parts.plugin},config={folder / 'model.conf'}"]
+    if job.modelled:
+        argv += ["-plugin", f"{parts.plugin},config={folder / 'model.conf'}"]
     argv += ["-kernel", str(parts.kernel.bzimage), "-append", kernel_command_line(job)]
     if job.shell:
         argv += ["-serial", "mon:stdio"]
@@ -403,7 +421,7 @@ def _tier_line(name: str, tier: Tier) -> str:
     )
 
 
-def _numa(profile: Profile, memory: Mapping[str, str]) -> list[str]:
+def _numa(profile: Profile, memory: Mapping[str, str], cpus: int) -> list[str]:
     """Two nodes, the second without a core, and an HMAT that tells their speeds.
 
     Without the HMAT both nodes would be one tier, and nothing would be demoted.
@@ -412,7 +430,7 @@ def _numa(profile: Profile, memory: Mapping[str, str]) -> list[str]:
     for node, _, size in memory_ranges(profile):
         name = TIERS[node]
         backend = f"memory-backend-file,id={name},share=on,mem-path={memory[name]},size={size}"
-        place = "cpus=0-0" if node == 0 else "initiator=0"
+        place = f"cpus=0-{cpus - 1}" if node == 0 else "initiator=0"
         argv += ["-object", backend, "-numa", f"node,nodeid={node},memdev={name},{place}"]
     argv += ["-numa", "dist,src=0,dst=1,val=20"]
     for node, tier in enumerate((profile.fast, profile.slow)):
@@ -452,7 +470,7 @@ class _Memory:
 def _write_job(job: Job, parts: Parts, image: Path) -> None:
     folder = image.parent / "job"
     folder.mkdir()
-    files = {"mode": "shell" if job.shell else "measure"}
+    files = {"mode": "shell" if job.shell else "measure" if job.modelled else "check"}
     files["settings"] = "".join(f"{path} {value}\n" for path, value in job.settings.items())
     files.update(job.scripts)
     paths: dict[str, Path] = {}

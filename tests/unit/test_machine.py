@@ -83,3 +83,10 @@ def test_a_computed_policy_runs_what_it_is_computed_from() -> None:
     ]
     todo = measure.tasks([what], [policy.load("tpp")], host, [1], workload.FULL)
     assert [(task.policy.name, task.frames) for task in todo] == [("tpp", False)]
+
+
+def test_without_the_model_there_are_two_cpus_and_no_instruction_clock(tmp_path: Path) -> None:
+    text = arguments(tmp_path, modelled=False)
+    assert "-smp 2" in text and "cpus=0-1" in text
+    assert "-icount" not in text and "-plugin" not in text
+    assert "-smp 1" in arguments(tmp_path)
