@@ -93,13 +93,18 @@ static bool parse_positive(const struct place *place, const char *text,
 	return true;
 }
 
+static bool parse_text(const struct place *place, const char *text, char **copy)
+{
+	free(*copy);
+	*copy = strdup(text);
+	return *copy || complain(place, "no memory");
+}
+
 static bool parse_path(const struct place *place, const char *text, char **path)
 {
 	if (!*text)
 		return complain(place, "a path is missing");
-	free(*path);
-	*path = strdup(text);
-	return *path || complain(place, "no memory");
+	return parse_text(place, text, path);
 }
 
 static bool parse_name(const struct place *place, const char *text, char *name)
@@ -240,6 +245,8 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 		return parse_ram(place, value, config);
 	if (!strcmp(key, "force_tier"))
 		return parse_name(place, value, draft->force_tier);
+	if (!strcmp(key, "fast_kinds"))
+		return parse_text(place, value, &config->fast_kinds);
 	if (!strcmp(key, "background"))
 		return parse_flag(place, value, "shared", "own-core", &config->own_core);
 	if (!strcmp(key, "dump"))
@@ -330,6 +337,9 @@ static bool finish(struct place *place, const struct draft *draft)
 		return complain(place, "missing, but dump=1 asks for that file");
 	for (unsigned int i = 0; i < config->tier_count; i++)
 		config->tiers[i].store_ps = draft->write_ps[i] * draft->store_stall / 1000;
+	place->key = "fast_kinds";
+	if (config->fast_kinds && *draft->force_tier)
+		return complain(place, "force_tier says how all pages are timed");
 	return check_caches(place, config) && check_ranges(place, config) &&
 	       resolve_force_tier(place, draft);
 }
@@ -418,5 +428,6 @@ void config_free(struct config *config)
 	free(config->output);
 	free(config->live);
 	free(config->frames);
+	free(config->fast_kinds);
 	set_defaults(config);
 }

@@ -41,6 +41,7 @@ struct config {
 	unsigned int range_count;
 	struct range_config ranges[CONFIG_RANGES_MAX];
 	int force_tier;		/* index of the tier that all ranges are timed as, or -1 */
+	char *fast_kinds;	/* of pages that are timed as the first tier, or NULL */
 	bool own_core;		/* key "background" */
 	bool dump;		/* write the per-frame file */
 	uint64_t sample_ps;	/* key "sample_ns": period of the series, 0: none */

@@ -23,16 +23,11 @@ void frames_free(struct frames *frames)
 	free(frames->saved_ps);
 }
 
-static uint64_t frame_number(const struct ram_range *range, uint64_t physical)
-{
-	return range->first_frame + ((physical - range->start) >> FRAME_SHIFT);
-}
-
 static void note(void *data, const struct ram_range *range, uint64_t physical,
 		 uint64_t count, unsigned int kind)
 {
 	struct frames *frames = data;
-	struct frame *frame = frames->frames + frame_number(range, physical);
+	struct frame *frame = frames->frames + ram_frame(range, physical);
 	uint32_t flags = (kind == KIND_FREE ? 0 : FRAME_IN_USE) |
 			 (range->tier ? 0 : FRAME_FAST);
 
@@ -75,7 +70,7 @@ static uint64_t shadow_ps(struct frames *frames, uint64_t now_ps)
 void frames_miss(struct frames *frames, const struct ram_range *range, uint64_t line,
 		 uint64_t now_ps, uint64_t stall_ps, bool store, bool streamed)
 {
-	uint64_t number = frame_number(range, line << LINE_SHIFT);
+	uint64_t number = ram_frame(range, line << LINE_SHIFT);
 	uint64_t cost_ps = tier_miss(&frames->shadow, REQUESTER_WORKLOAD,
 				     shadow_ps(frames, now_ps), line, store, streamed);
 	int64_t saved_ps = (int64_t)(stall_ps - cost_ps);

@@ -63,14 +63,14 @@ static void sample_if_due(struct machine *machine)
 	    likely(!region_sample_due(&machine->region, clock_now_ps(&machine->clock))))
 		return;
 	now = this_moment(machine);
-	region_sample(&machine->region, &now, &machine->pages);
+	region_sample(&machine->region, &now, &machine->pages, &machine->placement);
 	live_show(&machine->live, machine, live_host_ns());
 }
 
-/* The tier that a range is timed as, ready to be asked for bandwidth from T on. */
-static struct tier *tier_of(struct machine *machine, const struct ram_range *range)
+/* A tier, ready to be asked for bandwidth from T on. */
+static struct tier *tier_now(struct machine *machine, unsigned int index)
 {
-	struct tier *tier = &machine->tiers[range->timed_as];
+	struct tier *tier = &machine->tiers[index];
 
 	ledger_advance(&tier->ledger, clock_now_ps(&machine->clock));
 	return tier;
@@ -81,11 +81,13 @@ static void write_back(struct machine *machine, uint64_t line)
 {
 	const struct ram_range *range = ram_find(&machine->ram, line << LINE_SHIFT);
 	const struct clock *clock = &machine->clock;
+	unsigned int tier;
 
 	if (!range)
 		return;
 	settle(machine);
-	tier_transfer(tier_of(machine, range), TRANSFER_WRITE, clock_requester(clock),
+	tier = placement_write_back(&machine->placement, range, line << LINE_SHIFT);
+	tier_transfer(tier_now(machine, tier), TRANSFER_WRITE, clock_requester(clock),
 		      clock_core_ps(clock), line);
 	if (machine->config.dump && !clock_in_background(clock))
 		frames_write_back(&machine->frames, line, clock_now_ps(clock));
@@ -108,10 +110,12 @@ static void miss(struct machine *machine, const struct ram_range *range, uint64_
 {
 	struct region *region = &machine->region;
 	struct clock *clock = &machine->clock;
-	unsigned int tier = range->timed_as;
-	unsigned int kind = pages_kind(&machine->pages, line << LINE_SHIFT);
+	uint64_t physical = line << LINE_SHIFT;
+	unsigned int kind = pages_kind(&machine->pages, physical);
+	unsigned int tier = placement_access(&machine->placement, &machine->pages, range,
+					     physical, kind);
 	uint64_t now_ps = clock_now_ps(clock);
-	uint64_t stall_ps = tier_miss(tier_of(machine, range), clock_requester(clock),
+	uint64_t stall_ps = tier_miss(tier_now(machine, tier), clock_requester(clock),
 				      clock_core_ps(clock), line, store, streamed);
 
 	region->llc_misses++;
@@ -148,6 +152,16 @@ static void access_llc(struct machine *machine, const struct ram_range *range,
 		publish(machine);
 }
 
+/* The tier that a device's access to this page is timed as. */
+static unsigned int device_tier(struct machine *machine, const struct ram_range *range,
+				uint64_t physical)
+{
+	if (!machine->placement.on)
+		return range->timed_as;
+	return placement_access(&machine->placement, &machine->pages, range, physical,
+				pages_kind(&machine->pages, physical));
+}
+
 /*
  * A device moves a line, in pieces that the driver copies one after the other.
  * What it writes is in no cache any more; what it reads may stay.
@@ -156,6 +170,7 @@ static void access_by_device(struct machine *machine, const struct ram_range *ra
 			     uint64_t line, bool store)
 {
 	struct clock *clock = &machine->clock;
+	unsigned int tier;
 	uint64_t wait_ps;
 
 	if (line == machine->device_line)
@@ -167,7 +182,8 @@ static void access_by_device(struct machine *machine, const struct ram_range *ra
 		cache_drop(&machine->l1, cache_set(&machine->l1, line), line);
 		cache_drop(&machine->llc, cache_set(&machine->llc, cache_hash(line)), line);
 	}
-	wait_ps = tier_transfer(tier_of(machine, range),
+	tier = device_tier(machine, range, line << LINE_SHIFT);
+	wait_ps = tier_transfer(tier_now(machine, tier),
 				store ? TRANSFER_DMA_WRITE : TRANSFER_DMA_READ,
 				REQUESTER_AHEAD, clock->device_ps, line);
 	clock_device_line(clock, wait_ps);
@@ -213,7 +229,7 @@ static void end_region(struct machine *machine, bool complete)
 {
 	struct moment now = this_moment(machine);
 
-	region_end(&machine->region, &now, &machine->pages);
+	region_end(&machine->region, &now, &machine->pages, &machine->placement);
 	machine->modelled = false;
 	report_add_region(machine, complete);
 	report_write(machine, complete);
@@ -348,7 +364,9 @@ bool machine_init(struct machine *machine, struct kloc_machine_page *page,
 
 	machine->page = page;
 	machine->counts = counts;
-	if (!ram_map(&machine->ram, config))
+	if (!ram_map(&machine->ram, config) ||
+	    !placement_init(&machine->placement, config->fast_kinds, config->tier_count,
+			    machine->ram.frames))
 		return false;
 	pages_init(&machine->pages, &machine->ram);
 	clock_init(&machine->clock, config->insn_ps, config->own_core);
@@ -369,6 +387,7 @@ bool machine_init(struct machine *machine, struct kloc_machine_page *page,
 void machine_free(struct machine *machine)
 {
 	region_clear(&machine->region);
+	placement_free(&machine->placement);
 	frames_free(&machine->frames);
 	cache_free(&machine->llc);
 	cache_free(&machine->l1);

@@ -16,6 +16,7 @@
 #include "frames.h"
 #include "live.h"
 #include "pages.h"
+#include "placement.h"
 #include "ram.h"
 #include "region.h"
 #include "spaces.h"
@@ -31,6 +32,7 @@ struct machine {
 	struct config config;
 	struct ram ram;
 	struct pages pages;
+	struct placement placement;
 	struct clock clock;
 	struct spaces spaces;
 	struct cache l1, llc;

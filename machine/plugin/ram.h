@@ -40,6 +40,12 @@ static inline const struct ram_range *ram_find(const struct ram *ram, uint64_t p
 	return NULL;
 }
 
+/* The number of the frame at this physical address, of those in all ranges. */
+static inline uint64_t ram_frame(const struct ram_range *range, uint64_t physical)
+{
+	return range->first_frame + ((physical - range->start) >> FRAME_SHIFT);
+}
+
 /* size bytes at this physical address, or NULL if they are not all in one range. */
 const void *ram_at(const struct ram *ram, uint64_t physical, uint64_t size);
 

@@ -16,22 +16,29 @@ uint64_t moment_sum(const uint64_t *now, const uint64_t *begin)
 /* While walking: room for all kinds that may yet turn up. */
 struct counting {
 	uint32_t frames[TIERS_MAX][KINDS_MAX];
+	struct pages *pages;
+	struct placement *placement;
 };
 
 static void count_frames(void *data, const struct ram_range *range, uint64_t physical,
 			 uint64_t count, unsigned int kind)
 {
 	struct counting *counting = data;
+	unsigned int tier;
 
 	(void)physical;
-	counting->frames[range->timed_as][kind] += (uint32_t)count;
+	tier = placement_tier(counting->placement, counting->pages, range, kind);
+	counting->frames[tier][kind] += (uint32_t)count;
 }
 
-static void take_census(struct census *census, struct pages *pages)
+static void take_census(struct census *census, struct pages *pages,
+			struct placement *placement)
 {
 	struct counting counting;
 
 	memset(&counting, 0, sizeof(counting));
+	counting.pages = pages;
+	counting.placement = placement;
 	pages_walk(pages, count_frames, &counting);
 	census->kinds = pages->kind_count;
 	census->frames = calloc((size_t)TIERS_MAX * census->kinds, sizeof(*census->frames));
@@ -80,7 +87,8 @@ static void count_reasons(uint64_t *since, const uint64_t *now, const uint64_t *
 		since[reason] = now[reason] - begin[reason];
 }
 
-void region_sample(struct region *region, const struct moment *now, struct pages *pages)
+void region_sample(struct region *region, const struct moment *now, struct pages *pages,
+		   struct placement *placement)
 {
 	uint64_t now_ps = clock_now_ps(&now->clock);
 	struct sample *sample;
@@ -94,14 +102,15 @@ void region_sample(struct region *region, const struct moment *now, struct pages
 	sample->demoted = moment_sum(now->demoted, region->begin.demoted);
 	count_reasons(sample->promoted_by, now->promoted_by, region->begin.promoted_by);
 	count_reasons(sample->demoted_by, now->demoted_by, region->begin.demoted_by);
-	take_census(&sample->census, pages);
+	take_census(&sample->census, pages, placement);
 	region->next_sample_ps = now_ps + region->sample_ps;
 }
 
-void region_end(struct region *region, const struct moment *end, struct pages *pages)
+void region_end(struct region *region, const struct moment *end, struct pages *pages,
+		struct placement *placement)
 {
 	if (region->sample_ps)
-		region_sample(region, end, pages);
+		region_sample(region, end, pages, placement);
 	region->end = *end;
-	take_census(&region->census, pages);
+	take_census(&region->census, pages, placement);
 }

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "pages.h"
+#include "placement.h"
 #include "tier.h"
 
 #define SAMPLES_MAX	1024
@@ -63,7 +64,8 @@ struct region {
 void region_begin(struct region *region, const struct moment *begin, uint64_t sample_ps);
 
 /* It ends at this moment. */
-void region_end(struct region *region, const struct moment *end, struct pages *pages);
+void region_end(struct region *region, const struct moment *end, struct pages *pages,
+		struct placement *placement);
 
 /* Is a point of the series due at T? */
 static inline bool region_sample_due(const struct region *region, uint64_t now_ps)
@@ -75,7 +77,8 @@ static inline bool region_sample_due(const struct region *region, uint64_t now_p
  * Add a point to the series. When there are too many, every second one is
  * dropped and the period doubled, so that regions of any length fit.
  */
-void region_sample(struct region *region, const struct moment *now, struct pages *pages);
+void region_sample(struct region *region, const struct moment *now, struct pages *pages,
+		   struct placement *placement);
 
 /* Forget everything; frees what the region holds. */
 void region_clear(struct region *region);

@@ -110,6 +110,8 @@ static void names_what_does_not_fit_together(void)
 {
 	refuses("page=/p", "test.conf: tier: there is none");
 	refuses(TIERS "force_tier=hbm", "test.conf: force_tier: there is no tier 'hbm'");
+	refuses(TIERS "force_tier=slow\nfast_kinds=anon",
+		"test.conf: fast_kinds: force_tier says how all pages are timed");
 	refuses(TIERS "ram=2,0,4096,/m,0", "test.conf: ram: there is no tier 2");
 	refuses(TIERS "ram=0,0,8192,/m,0\nram=1,4096,4096,/m,0",
 		"test.conf: ram: two ranges overlap at 0x1000");

@@ -163,6 +163,81 @@ static void force_tier_times_all_as_one(void)
 	stop();
 }
 
+/* Write to the first range's memory, which the model does not. */
+static void poke(uint64_t at, const void *bytes, size_t count)
+{
+	FILE *file = fopen("m0", "r+");
+
+	CHECK(file && !fseek(file, (long)at, SEEK_SET));
+	CHECK(fwrite(bytes, count, 1, file) == 1 && !fclose(file));
+}
+
+/* The guest's memmap: 64 bytes for a frame, from frame 1 on. */
+static void describe_pages(void)
+{
+	page.layout = (struct kloc_machine_layout){
+		.page_size = 64, .page_head = 8, .page_mapping = 24, .page_index = 32,
+		.page_private = 40, .page_type = 48, .type_slab = 0xf5,
+		.memmap_base = 0xffffea0000000000, .memmap = { FRAME_BYTES },
+	};
+	call(KLOC_MACHINE_LAYOUT);
+}
+
+static void write_page(uint64_t frame, uint64_t mapping, uint32_t references)
+{
+	uint64_t words[8] = { 0 };
+
+	words[3] = mapping;
+	words[6] = 0xffffffff | (uint64_t)references << 32;
+	poke(FRAME_BYTES + frame * sizeof(words), words, sizeof(words));
+}
+
+/* A page that is written to, then freed, then written back. */
+static void place_by_kind(const char *kinds, uint64_t mapping, unsigned int tier)
+{
+	uint64_t lines = FRAME_BYTES / LINE_BYTES;
+	char text[64];
+
+	snprintf(text, sizeof(text), "fast_kinds=%s\n", kinds);
+	start(text);
+	describe_pages();
+	write_page(512, mapping, 1);
+	call(KLOC_MACHINE_BEGIN);
+	for (uint64_t i = 0; i < lines; i++)
+		touch(512 * FRAME_BYTES + i * 37 % lines * LINE_BYTES, true);
+	CHECK(machine.region.tier_stall_ps[tier] >= lines * (tier ? 120 : 40) * PS_PER_NS);
+	CHECK(machine.region.tier_stall_ps[!tier] == 0);
+	write_page(512, 0, 0);
+	chase(4 * MEGA, 8 * MEGA / LINE_BYTES);
+	CHECK(machine.tiers[tier].bytes[TRANSFER_WRITE] == FRAME_BYTES);
+	CHECK(machine.tiers[!tier].bytes[TRANSFER_WRITE] == 0);
+	stop();
+}
+
+static void pages_are_placed_by_kind(void)
+{
+	const uint64_t anon = 0xffff888000000001;
+
+	place_by_kind("anon", anon, 0);
+	place_by_kind("shmem,slab:*", anon, 1);
+	place_by_kind("", anon, 1);
+	place_by_kind("other", 0, 0);
+}
+
+static void unknown_kinds_are_refused(void)
+{
+	struct placement placement;
+
+	CHECK(placement_init(&placement, "anon,slab:dentry", 2, 1));
+	placement_free(&placement);
+	CHECK(!placement_init(&placement, "anon,pagecache", 2, 1));
+	placement_free(&placement);
+	CHECK(!placement_init(&placement, "anon,", 2, 1));
+	placement_free(&placement);
+	CHECK(!placement_init(&placement, "slab:", 2, 1));
+	placement_free(&placement);
+}
+
 static void background_does_not_stop_the_workload(void)
 {
 	start("");
@@ -347,6 +422,8 @@ void test_machine(void)
 	small_set_does_not_stall();
 	late_write_backs_take_bandwidth();
 	force_tier_times_all_as_one();
+	pages_are_placed_by_kind();
+	unknown_kinds_are_refused();
 	background_does_not_stop_the_workload();
 	device_takes_bandwidth_and_no_time();
 	device_memory_is_no_memory();
