@@ -249,6 +249,8 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 		return parse_text(place, value, &config->fast_kinds);
 	if (!strcmp(key, "background"))
 		return parse_flag(place, value, "shared", "own-core", &config->own_core);
+	if (!strcmp(key, "observe"))
+		return parse_flag(place, value, "0", "1", &config->observe);
 	if (!strcmp(key, "dump"))
 		return parse_flag(place, value, "0", "1", &config->dump);
 	if (!strcmp(key, "sample_ns"))

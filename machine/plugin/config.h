@@ -43,6 +43,7 @@ struct config {
 	int force_tier;		/* index of the tier that all ranges are timed as, or -1 */
 	char *fast_kinds;	/* of pages that are timed as the first tier, or NULL */
 	bool own_core;		/* key "background" */
+	bool observe;		/* see observer.h */
 	bool dump;		/* write the per-frame file */
 	uint64_t sample_ps;	/* key "sample_ns": period of the series, 0: none */
 };

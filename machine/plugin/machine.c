@@ -67,6 +67,22 @@ static void sample_if_due(struct machine *machine)
 	live_show(&machine->live, machine, live_host_ns());
 }
 
+/* T now, as settling would find it, without settling. */
+static uint64_t unsettled_ps(const struct machine *machine)
+{
+	const struct clock *clock = &machine->clock;
+	uint64_t counted = machine->counts->user + machine->counts->kernel;
+
+	if (clock->device || clock_in_background(clock))
+		return clock_now_ps(clock);
+	return clock_now_ps(clock) + (counted - clock->counted) * clock->insn_ps;
+}
+
+void machine_page_changed(struct machine *machine, uint64_t address)
+{
+	observer_page_changed(&machine->observer, address, unsettled_ps(machine));
+}
+
 /* A tier, ready to be asked for bandwidth from T on. */
 static struct tier *tier_now(struct machine *machine, unsigned int index)
 {
@@ -124,6 +140,8 @@ static void miss(struct machine *machine, const struct ram_range *range, uint64_
 		region->stall_ps[tier][kind][kernel] += stall_ps;
 		region->misses[tier][kind][kernel]++;
 		region->tier_stall_ps[tier] += stall_ps;
+		if (machine->observer.on)
+			observer_miss(&machine->observer, physical);
 		if (machine->config.dump)
 			frames_miss(&machine->frames, range, line, now_ps, stall_ps, store,
 				    streamed);
@@ -201,6 +219,8 @@ void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physi
 		access_by_device(machine, range, line, store);
 		return;
 	}
+	if (unlikely(machine->observer.on) && !clock_in_background(&machine->clock))
+		observer_past_l1(&machine->observer, physical, unsettled_ps(machine));
 	machine->region.l1_misses++;
 	evict_from_l1(machine, cache_fill(&machine->l1, cache_set(&machine->l1, key), key,
 					  line, store));
@@ -220,6 +240,8 @@ static void begin_region(struct machine *machine)
 		tier_clear(&machine->tiers[tier], now_ps);
 	pages_forget_caches(&machine->pages);
 	frames_begin(&machine->frames, now_ps);
+	if (machine->observer.on)
+		observer_begin(&machine->observer, now_ps);
 	now = this_moment(machine);
 	region_begin(&machine->region, &now, machine->config.sample_ps);
 	machine->modelled = true;
@@ -230,6 +252,8 @@ static void end_region(struct machine *machine, bool complete)
 	struct moment now = this_moment(machine);
 
 	region_end(&machine->region, &now, &machine->pages, &machine->placement);
+	if (machine->observer.on)
+		observer_end(&machine->observer, clock_now_ps(&machine->clock));
 	machine->modelled = false;
 	report_add_region(machine, complete);
 	report_write(machine, complete);
@@ -373,7 +397,8 @@ bool machine_init(struct machine *machine, struct kloc_machine_page *page,
 	init_tiers(machine);
 	if (!cache_init(&machine->l1, config->l1_bytes, config->l1_ways) ||
 	    !cache_init(&machine->llc, config->llc_bytes, config->llc_ways) ||
-	    !frames_init(&machine->frames, &machine->pages, &config->tiers[0])) {
+	    !frames_init(&machine->frames, &machine->pages, &config->tiers[0]) ||
+	    !observer_init(&machine->observer, &machine->pages, config->observe)) {
 		warn("no memory");
 		return false;
 	}
@@ -388,6 +413,7 @@ void machine_free(struct machine *machine)
 {
 	region_clear(&machine->region);
 	placement_free(&machine->placement);
+	observer_free(&machine->observer);
 	frames_free(&machine->frames);
 	cache_free(&machine->llc);
 	cache_free(&machine->l1);

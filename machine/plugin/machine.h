@@ -15,6 +15,7 @@
 #include "config.h"
 #include "frames.h"
 #include "live.h"
+#include "observer.h"
 #include "pages.h"
 #include "placement.h"
 #include "ram.h"
@@ -40,6 +41,7 @@ struct machine {
 	struct tier tiers[TIERS_MAX];
 	struct frames frames;
 	struct region region;		/* in progress, or the latest */
+	struct observer observer;
 	struct live live;
 	char *reports;			/* JSON of the regions that are over, or NULL */
 	bool modelled;			/* a region is in progress */
@@ -77,6 +79,24 @@ static inline bool machine_access_l1(struct machine *machine, uint64_t key, bool
 
 void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physical,
 			   bool store, bool kernel);
+
+/* The struct page at this address has been written to. */
+void machine_page_changed(struct machine *machine, uint64_t address);
+
+/*
+ * With key "observe", after every access: what the L1 has now, where it went.
+ * A device's copy, and device memory, are not in the L1.
+ */
+static inline void machine_observe(struct machine *machine, uint64_t key, uint64_t address,
+				   bool store)
+{
+	const struct cache_line *latest = cache_set(&machine->l1, key);
+
+	if (likely(latest->key == key) && !clock_in_background(&machine->clock))
+		observer_reference(&machine->observer, latest->line >> 1);
+	if (unlikely(store && observer_is_memmap(&machine->observer, address)))
+		machine_page_changed(machine, address);
+}
 
 /* QEMU ends: what is left of an unfinished region is written. */
 void machine_finish(struct machine *machine);

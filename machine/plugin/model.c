@@ -98,6 +98,28 @@ static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	access_memory(info, address, true, userdata);
 }
 
+/* The same with key "observe", which wants to know of every access. */
+static void observe_memory(qemu_plugin_meminfo_t info, uint64_t address, bool store,
+			   uint64_t *accesses)
+{
+	access_memory(info, address, store, accesses);
+	machine_observe(&machine, spaces_key(&machine.spaces, address), address, store);
+}
+
+static void on_observed_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+			     void *userdata)
+{
+	(void)cpu;
+	observe_memory(info, address, false, userdata);
+}
+
+static void on_observed_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+			      void *userdata)
+{
+	(void)cpu;
+	observe_memory(info, address, true, userdata);
+}
+
 static void on_read_tsc(unsigned int cpu, void *userdata)
 {
 	(void)cpu;
@@ -154,10 +176,14 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool kernel)
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	}
 	if (machine.modelled) {
-		qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_R, accesses);
-		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_W, accesses);
+		bool observed = machine.config.observe;
+
+		qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_load : on_load,
+						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+						 accesses);
+		qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_store : on_store,
+						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+						 accesses);
 	}
 }
 

@@ -325,6 +325,25 @@ unsigned int pages_kind(struct pages *pages, uint64_t physical)
 	return kind == KIND_FREE ? new_kind(pages, page) : kind;
 }
 
+unsigned int pages_state(struct pages *pages, uint64_t frame)
+{
+	const unsigned char *page;
+
+	if (!pages->known)
+		return KIND_UNKNOWN;
+	page = page_struct(pages, frame);
+	return page ? struct_kind(pages, page) : KIND_OTHER;
+}
+
+bool pages_is_tail_of(const struct pages *pages, uint64_t tail, uint64_t head)
+{
+	const struct kloc_machine_layout *layout = &pages->layout;
+	const unsigned char *page = page_struct(pages, tail);
+
+	return page && word(page, layout->page_head) ==
+			       layout->memmap_base + head * layout->page_size + TAIL;
+}
+
 /*
  * How many frames the block has that begins with this page: only the first
  * page of a free block is marked, and holds the block's order in private.

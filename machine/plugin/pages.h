@@ -63,6 +63,15 @@ void pages_forget_caches(struct pages *pages);
  */
 unsigned int pages_kind(struct pages *pages, uint64_t physical);
 
+/*
+ * The kind of a frame, by its number in physical memory: KIND_FREE if nobody
+ * has it, though it may be accessed on its way to an owner.
+ */
+unsigned int pages_state(struct pages *pages, uint64_t frame);
+
+/* Do these two frames belong to a compound page, of which one is the head? */
+bool pages_is_tail_of(const struct pages *pages, uint64_t tail, uint64_t head);
+
 /* The name of a kind below KIND_SLAB. */
 const char *pages_fixed_name(unsigned int kind);
 

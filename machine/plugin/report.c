@@ -358,6 +358,8 @@ static void put_region(struct json *json, struct machine *machine, bool complete
 	put_moved_by_reason(json, region);
 	put_census(json, machine, &region->census);
 	put_series(json, machine, region);
+	if (machine->observer.on)
+		observer_put(&machine->observer, json, "objects");
 	json_close_object(json);
 }
 

@@ -101,6 +101,7 @@ static void names_what_is_wrong(void)
 		"test.conf:1: tier: unit of 100 bytes is not a power of two from 64 to 4096");
 	refuses("background=off",
 		"test.conf:1: background: 'off' is neither 'shared' nor 'own-core'");
+	refuses("observe=yes", "test.conf:1: observe: 'yes' is neither '0' nor '1'");
 	refuses("llc_ways=65", "test.conf:1: llc_ways: 65 ways are not 2 to 64");
 	refuses("ram=0,0,100,/m,0",
 		"test.conf:1: ram: a range is made of whole 4096-byte frames");

@@ -65,6 +65,8 @@ static void touch(uint64_t physical, bool store)
 	counts.user++;
 	if (!machine_access_l1(&machine, key, store))
 		machine_access_beyond(&machine, key, physical, store, false);
+	if (machine.config.observe)
+		machine_observe(&machine, key, physical, store);
 }
 
 static uint64_t elapsed_ps(void)
@@ -172,13 +174,13 @@ static void poke(uint64_t at, const void *bytes, size_t count)
 	CHECK(fwrite(bytes, count, 1, file) == 1 && !fclose(file));
 }
 
-/* The guest's memmap: 64 bytes for a frame, from frame 1 on. */
+/* The guest's memmap: 64 bytes for a frame, from frame 1 on, mapped one to one. */
 static void describe_pages(void)
 {
 	page.layout = (struct kloc_machine_layout){
 		.page_size = 64, .page_head = 8, .page_mapping = 24, .page_index = 32,
 		.page_private = 40, .page_type = 48, .type_slab = 0xf5,
-		.memmap_base = 0xffffea0000000000, .memmap = { FRAME_BYTES },
+		.memmap_base = FRAME_BYTES, .memmap = { FRAME_BYTES },
 	};
 	call(KLOC_MACHINE_LAYOUT);
 }
@@ -236,6 +238,68 @@ static void unknown_kinds_are_refused(void)
 	placement_free(&placement);
 	CHECK(!placement_init(&placement, "slab:", 2, 1));
 	placement_free(&placement);
+}
+
+/* Some of all that happens in a region; the report of it, to be freed. */
+static char *busy_region(const char *more)
+{
+	char *report;
+
+	start(more);
+	describe_pages();
+	call(KLOC_MACHINE_BEGIN);
+	write_page(512, 0xffff888000000001, 1);
+	touch(FRAME_BYTES + 512 * 64, true);
+	chase(SLOW, 3000);
+	for (int i = 0; i < 1000; i++)
+		touch(512 * FRAME_BYTES + (uint64_t)i * 8, i % 3 == 0);
+	page.slot = 5;
+	call(KLOC_MACHINE_SWITCH);
+	chase(SLOW + MEGA, 500);
+	page.slot = 0;
+	call(KLOC_MACHINE_SWITCH);
+	page.dma_bytes_per_us = 500;
+	call(KLOC_MACHINE_DMA_BEGIN);
+	touch(SLOW, true);
+	call(KLOC_MACHINE_DMA_END);
+	touch(1ULL << 40, false);
+	call(KLOC_MACHINE_END);
+	report = strdup(machine.reports);
+	CHECK(report != NULL);
+	return report;
+}
+
+static void observing_changes_nothing(void)
+{
+	char *plain = busy_region(""), *observed, *objects;
+
+	stop();
+	observed = busy_region("observe=1\n");
+	objects = strstr(observed, ",\n  \"objects\"");
+	CHECK(objects && !strstr(plain, "objects"));
+	CHECK(!strncmp(plain, observed, (size_t)(objects - observed)));
+	CHECK((size_t)(objects - observed) + 1 == strlen(plain));
+	free(plain);
+	free(observed);
+	stop();
+}
+
+static void what_the_core_refers_to_is_observed(void)
+{
+	const struct use *anon;
+	uint64_t references = 0, misses = 0;
+
+	free(busy_region("observe=1\n"));
+	anon = &machine.observer.uses[KIND_ANON];
+	CHECK(anon->allocated == 1 && anon->references == FRAME_BYTES / 8);
+	for (unsigned int kind = 0; kind < KIND_SLAB; kind++) {
+		references += machine.observer.uses[kind].references;
+		misses += machine.observer.uses[kind].misses;
+	}
+	/* The background's, the device's and the one to no memory are not among them. */
+	CHECK(references == 4001);
+	CHECK(misses == machine.region.llc_misses - 500);
+	stop();
 }
 
 static void background_does_not_stop_the_workload(void)
@@ -424,6 +488,8 @@ void test_machine(void)
 	force_tier_times_all_as_one();
 	pages_are_placed_by_kind();
 	unknown_kinds_are_refused();
+	observing_changes_nothing();
+	what_the_core_refers_to_is_observed();
 	background_does_not_stop_the_workload();
 	device_takes_bandwidth_and_no_time();
 	device_memory_is_no_memory();
