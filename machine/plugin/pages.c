@@ -6,8 +6,9 @@
  * an address_space of a file, or of shmem if PG_swapbacked is set; the inode
  * that hosts it tells a block device's from a file's); a tag that the guest's
  * kernel left in private; PG_reserved. What is left is free if nobody holds a
- * reference; if somebody does, the page is new, and a tag in index says what it
- * was asked for, or it is none of these kinds.
+ * reference and it is not locked (references are frozen for moments, under the
+ * lock); if not free, the page is new, and a tag in index says what it was asked
+ * for, or it is none of these kinds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define MAPPING_ANON	1ULL		/* KSM pages have it, too */
 #define MODE_TYPE	0170000		/* of an inode's i_mode: S_IFMT, S_IFBLK */
 #define MODE_BLOCK	0060000
+#define LOCKED		1ULL		/* in flags: PG_locked is the first */
 #define TAIL		1ULL		/* in compound_head */
 #define ORDER_MAX	16		/* more than any free block has */
 #define NAME_MAX_BYTES	64
@@ -292,7 +294,9 @@ static unsigned int unmapped_kind(const struct pages *pages, const unsigned char
 	}
 	if (word(page, 0) >> pages->layout.flag_reserved & 1)
 		return KIND_KERNEL;
-	return is_referenced(pages, page) ? new_kind(pages, page) : KIND_FREE;
+	if (!is_referenced(pages, page) && !(word(page, 0) & LOCKED))
+		return KIND_FREE;
+	return new_kind(pages, page);
 }
 
 static unsigned int struct_kind(struct pages *pages, const unsigned char *page)

@@ -75,6 +75,17 @@ static void new_pages_are_what_they_were_asked_for(void)
 	guest_free();
 }
 
+static void what_is_frozen_is_not_free(void)
+{
+	guest_init();
+	guest_page(100)->references = 0;
+	CHECK(pages_state(&guest.pages, 100) == KIND_FREE);
+	guest_page(100)->flags = 1;		/* locked: leaves the page cache */
+	CHECK(pages_state(&guest.pages, 100) == KIND_OTHER);
+	CHECK(pages_state(&guest.pages, 1ULL << 30) == KIND_OTHER);
+	guest_free();
+}
+
 static void a_type_counts_before_what_else_the_words_hold(void)
 {
 	guest_init();
@@ -173,6 +184,7 @@ void test_pages(void)
 	tells_kinds_apart();
 	block_devices_have_pages_of_their_own();
 	new_pages_are_what_they_were_asked_for();
+	what_is_frozen_is_not_free();
 	a_type_counts_before_what_else_the_words_hold();
 	slabs_have_their_caches_names();
 	tails_are_what_their_head_is();
