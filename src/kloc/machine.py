@@ -63,8 +63,10 @@ class Job:
     `settings` are files of the guest and what is written to them; `scripts` are
     the agent's steps (setup, measured, check); `copies` are host paths that are
     found at the same path in the guest. `timing` names the tier that all memory
-    is timed as; `frames` asks for the per-frame counts of the oracle.
-    `follow` asks for what `Machine.live` gives.
+    is timed as; with `fast_kinds`, pages of these kinds are timed as fast and all others as slow,
+    wherever they lie; `frames` asks for the per-frame counts of the oracle.
+    `follow` asks for what `Machine.live` gives; `observe` for what pages are used for, which slows
+    the host down and changes nothing in the machine.
     `instructions` is about what will be executed, for the time left.
 
     Without `modelled` there is no timing model and no figure: two CPUs run in
@@ -76,11 +78,13 @@ class Job:
     scripts: Mapping[str, str]
     settings: Mapping[str, str] = field(default_factory=dict)
     timing: str | None = None
+    fast_kinds: tuple[str, ...] | None = None
     seed: int = 1
     packages: tuple[str, ...] = ()
     copies: tuple[Path, ...] = ()
     frames: bool = False
     follow: bool = False
+    observe: bool = False
     shell: bool = False
     instructions: float = 20e9
     modelled: bool = True
@@ -392,6 +396,7 @@ def model_config(job: Job, folder: Path, memory: Mapping[str, str]) -> str:
         f"output={folder / 'model.json'}",
         f"pages={folder / 'pages.bin'}",
         f"dump={int(job.frames)}",
+        f"observe={int(job.observe)}",
         f"ns_per_instruction={cpu.ns_per_instruction}",
         f"l1_bytes={cpu.l1}",
         f"l1_ways={cpu.l1_ways}",
@@ -409,6 +414,8 @@ def model_config(job: Job, folder: Path, memory: Mapping[str, str]) -> str:
     ]
     if job.follow:
         lines.append(f"live={folder / LIVE}")
+    if job.fast_kinds is not None:
+        lines.append(f"fast_kinds={','.join(job.fast_kinds)}")
     if job.timing:
         lines.append(f"force_tier={job.timing}")
     return "\n".join(lines) + "\n"

@@ -30,6 +30,7 @@ class Task:
     size: Size
     frames: bool = False
     follow: bool = False
+    observe: bool = False
 
     def job(self) -> Job:
         """Return what the machine is told to do."""
@@ -45,10 +46,12 @@ class Task:
             scripts=scripts,
             settings=self.policy.settings(self.workload.name, self.profile),
             timing=self.policy.timing,
+            fast_kinds=self.policy.fast_kinds,
             seed=self.seed,
             packages=self.workload.packages,
             frames=self.frames,
             follow=self.follow,
+            observe=self.observe,
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
         )
 

@@ -34,7 +34,10 @@ COUNTERS = ("promoted", "demoted", "hint_faults")
 
 @dataclass(frozen=True)
 class Policy:
-    """What one policy is and sets; see the module's text for each field."""
+    """What one policy is and sets; see the module's text for each field.
+
+    `fast_kinds` is in no file: with it, pages are timed by their kind (see kloc.whatif).
+    """
 
     name: str
     summary: str
@@ -44,6 +47,7 @@ class Policy:
     set: Mapping[str, str] = field(default_factory=dict)
     divided: Mapping[str, float] = field(default_factory=dict)
     tuned: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fast_kinds: tuple[str, ...] | None = None
 
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
         """Return the files to write, and what, in order, for a workload on a machine."""

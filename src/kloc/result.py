@@ -79,6 +79,10 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
         "computed": False,
         "notes": [],
     }
+    if policy.fast_kinds is not None:
+        run["placement"] = {"fast": list(policy.fast_kinds)}
+    if "objects" in model:
+        run["objects"] = model["objects"]
     run["notes"] = notes(policy, run, raw)
     return run
 

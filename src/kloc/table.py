@@ -31,8 +31,10 @@ def comparisons(runs: Sequence[Run]) -> list[Table]:
     return tables
 
 
-def comparison(runs: Sequence[Run]) -> Table:
+def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
     """Return the table of a comparison: a row a policy, three columns a workload.
+
+    `first` is the title of the column with the policies' names.
 
     "x all-slow" is throughput relative to the lower bound, "of all-fast" its
     share of the upper one: the median over seeds, with the range where there
@@ -43,7 +45,7 @@ def comparison(runs: Sequence[Run]) -> Table:
     workloads = list(dict.fromkeys(run["workload"] for run in runs))
     policies = list(dict.fromkeys(run["policy"] for run in runs))
     table = Table(title=_title(runs), title_justify="left")
-    table.add_column("policy")
+    table.add_column(first)
     for workload in workloads:
         table.add_column(f"{workload}\nops/s", justify="right")
         table.add_column("\nx all-slow", justify="right")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -83,8 +83,13 @@ class Workload:
     programs: tuple[str, ...] = ()
 
 
-def percentiles(histogram: Mapping[tuple[float, float], float]) -> dict[str, float]:
-    """Return p50, p95 and p99 of a histogram {(from, to): count}, interpolated in its buckets."""
+def percentiles(
+    histogram: Mapping[tuple[float, float], float], wanted: Sequence[int] = PERCENTILES
+) -> dict[str, float]:
+    """Return p50, p95 and p99 of a histogram {(from, to): count}, interpolated in its buckets.
+
+    `wanted` are other percentiles to return. WorkloadFailed if nothing was counted.
+    """
     import numpy as np
 
     buckets = sorted(histogram.items())
@@ -92,13 +97,13 @@ def percentiles(histogram: Mapping[tuple[float, float], float]) -> dict[str, flo
     if not len(reached) or reached[-1] == 0:
         raise WorkloadFailed("the workload reported no latencies")
     result = {}
-    for percentile in PERCENTILES:
-        wanted = percentile / 100 * reached[-1]
+    for percentile in wanted:
+        rank = percentile / 100 * reached[-1]
         # The first bucket that reaches it: nothing is interpolated over the gaps between buckets.
-        at = int(np.searchsorted(reached, wanted))
+        at = int(np.searchsorted(reached, rank))
         (low, high), count = buckets[at]
         before = reached[at] - count
-        result[f"p{percentile}"] = float(low + (high - low) * (wanted - before) / count)
+        result[f"p{percentile}"] = float(low + (high - low) * (rank - before) / count)
     return result
 
 

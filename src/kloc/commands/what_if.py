@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""kloc what-if: a workload with all pages of some kinds fast and of the others slow."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from kloc import result, table, ui, whatif, workload
+from kloc.commands import options
+from kloc.measure import prepare
+
+NAME = "what-if"
+HELP = "measure what placing pages by kind would win, in the model alone"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own options."""
+    what = parser.add_argument("workload", metavar="WORKLOAD", help="what to run")
+    options.completes(what, workload.names)
+    options.add(parser, "machine", "variant", "seed", "length")
+    options.add(parser, "json", "report", "follow", "dry-run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it; return the exit status."""
+    options.check_outputs(args)
+    what = workload.load(args.workload)
+    host, size = options.machine(args), options.size(args)
+    if args.dry_run:
+        for row, task in zip(
+            whatif.rows(), whatif.tasks(whatif.rows(), what, host, args.seed, size), strict=True
+        ):
+            print(f"{task.title()}: fast are {', '.join(row.fast) or 'none'}")
+        print("computed from the first: oracle")
+        return 0
+    parts = prepare([what])
+    runs, skipped = whatif.run(what, host, args.seed, size, parts[what.name], args.follow)
+    options.write_outputs(args, result.document(parts.values(), asdict(host), runs))
+    ui.console_out().print(table.comparison(runs, first="pages that are fast"))
+    for line in [*table.remarks(runs), *whatif.remarks(runs, skipped)]:
+        ui.console_out().print(line, markup=False)
+    return 0
