@@ -210,7 +210,13 @@ def tables(title: str, of: Uses) -> list[Table]:
 
 
 def _pages_table(title: str, lines: Sequence[tuple[str, Use]]) -> Table:
-    names = ("pages\nallocated", "\n%", "alive\nat end", "refe-\nrences %", "LLC\nmisses %")
+    names = (
+        "pages\nallocated",
+        "% of\npages",
+        "alive\nat end",
+        "% of\nreferences",
+        "% of LLC\nmisses",
+    )
     made = _table(title, names)
     pages = _shares([use.allocated for _, use in lines])
     references = _shares([use.references for _, use in lines])
@@ -222,7 +228,12 @@ def _pages_table(title: str, lines: Sequence[tuple[str, Use]]) -> Table:
 
 
 def _times_table(title: str, lines: Sequence[tuple[str, Use]]) -> Table:
-    names = [f"{what}\np{each}" for what in ("lifetime", "interval") for each in PERCENTILES]
+    percentiles = [f"p{each}" for each in PERCENTILES]
+    names = [
+        f"{'' if number else what}\n{percentile}"
+        for what in ("lifetime", "interval")
+        for number, percentile in enumerate(percentiles)
+    ]
     made = _table(f"{title}: times", names)
     for name, use in lines:
         times = (*spread(use.lifetimes).values(), *spread(use.intervals).values())
@@ -231,10 +242,12 @@ def _times_table(title: str, lines: Sequence[tuple[str, Use]]) -> Table:
 
 
 def _table(title: str, names: Iterable[str]) -> Table:
+    from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left")
-    made.add_column("kind")
+    # Without lines between columns all of it fits 80 columns.
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made.add_column("kind", no_wrap=True)
     for name in names:
         made.add_column(name, justify="right", no_wrap=True)
     return made
@@ -290,10 +303,11 @@ def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
             1, 3, figsize=(14, 4.8), width_ratios=(3, 2, 2), layout="constrained"
         )
         figure.suptitle(title)
-        _plot_shares(shares, names, groups)
+        colours = {name: f"C{number}" for number, name in enumerate(names)}
+        _plot_shares(shares, colours, groups)
         last, of = list(groups.items())[-1]
-        _plot_spreads(lifetimes, f"lifetime of a page, {last} input", names, of, "lifetimes")
-        _plot_spreads(intervals, f"between references, {last} input", names, of, "intervals")
+        _plot_spreads(lifetimes, f"lifetime of a page, {last} input", colours, of, "lifetimes")
+        _plot_spreads(intervals, f"between references, {last} input", colours, of, "intervals")
         metadata = {"Date": None} if path.suffix == ".svg" else {}
         try:
             figure.savefig(path, metadata=metadata, dpi=120)
@@ -303,7 +317,7 @@ def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
             pyplot.close(figure)
 
 
-def _plot_shares(axes: Any, names: Iterable[str], groups: Mapping[str, Uses]) -> None:
+def _plot_shares(axes: Any, colours: Mapping[str, str], groups: Mapping[str, Uses]) -> None:
     measures = {"allocated": "pages", "references": "references", "misses": "LLC misses"}
     bars = {
         f"{label}\n{name}": {each: getattr(use, measure) for each, use in of.items()}
@@ -311,28 +325,33 @@ def _plot_shares(axes: Any, names: Iterable[str], groups: Mapping[str, Uses]) ->
         for name, of in groups.items()
     }
     below = [0.0] * len(bars)
-    for name in names:
+    for name, colour in colours.items():
         heights = [
             100 * counts.get(name, 0) / max(1, sum(counts.values())) for counts in bars.values()
         ]
-        axes.bar(list(bars), heights, bottom=below, label=name, width=0.75)
+        axes.bar(list(bars), heights, bottom=below, label=name, color=colour, width=0.75)
         below = [low + height for low, height in zip(below, heights, strict=True)]
     axes.set_ylabel("%")
     axes.set_ylim(0, 100)
     axes.tick_params(axis="x", labelsize=8)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, reverse=True)
 
 
-def _plot_spreads(axes: Any, title: str, names: Sequence[str], of: Uses, measure: str) -> None:
+def _plot_spreads(
+    axes: Any, title: str, colours: Mapping[str, str], of: Uses, measure: str
+) -> None:
     """Draw p50 to p99 of each group as a line, with a mark at each percentile."""
-    shown = [name for name in names if name in of and getattr(of[name], measure).total()]
+    shown = [name for name in colours if name in of and getattr(of[name], measure).total()]
     for place, name in enumerate(shown):
         values = [value or 0.0 for value in spread(getattr(of[name], measure)).values()]
-        axes.plot(values, [place] * len(values), marker="|", markersize=12, linewidth=3)
+        style = {"marker": "|", "markersize": 12, "linewidth": 3, "color": colours[name]}
+        axes.plot(values, [place] * len(values), **style)
     axes.set_title(title, fontsize=10)
     axes.set_xscale("symlog", linthresh=1)
     axes.set_xlim(left=1)
+    axes.xaxis.set_major_formatter(lambda value, _: duration(value))
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_ylim(max(1, len(shown)) - 0.5, -0.5)
     axes.set_yticks(range(len(shown)), shown)
-    axes.invert_yaxis()
-    axes.set_xlabel("ns; p50, p90, p99")
+    axes.set_xlabel("p50, p90, p99")
     axes.grid(axis="x", alpha=0.3)

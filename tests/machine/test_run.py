@@ -172,6 +172,10 @@ def test_tpp_promotes_a_hot_slow_set(
     assert done.returncode == 0, done.stderr
     run = result_of(result)
     assert run["migrated_pages"]["promoted"]["anon"] > megabytes * PAGES_PER_MIB // 2
+    promoted = run["moved_pages"]["promoted"]
+    assert promoted["hint_fault"] > megabytes * PAGES_PER_MIB // 2
+    assert sum(promoted.values()) == sum(run["migrated_pages"]["promoted"].values())
+    assert run["series"]["moved"]["promoted"]["hint_fault"][-1] == promoted["hint_fault"]
     assert run["hint_faults"] > 0
     assert not [note for note in run["notes"] if "did nothing" in note]
 
