@@ -265,7 +265,7 @@ def _row_names(of: Uses) -> dict[str, str]:
         and use.references < LEAST_SHARE * totals.references
         and use.misses < LEAST_SHARE * totals.misses
     ]
-    return {kind: f"slab: {len(small)} other caches" if kind in small else kind for kind in of}
+    return {kind: f"{len(small)} other slabs" if kind in small else kind for kind in of}
 
 
 def duration(ns: float | None) -> str:
@@ -274,8 +274,8 @@ def duration(ns: float | None) -> str:
         return ""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size:
-            return f"{ns / size:.3g} {unit}"
-    return f"{ns:.0f} ns"
+            return f"{ns / size:.3g}{unit}"
+    return f"{ns:.0f}ns"
 
 
 def check_plot(path: Path) -> None:
@@ -341,14 +341,19 @@ def _plot_spreads(
     axes: Any, title: str, colours: Mapping[str, str], of: Uses, measure: str
 ) -> None:
     """Draw p50 to p99 of each group as a line, with a mark at each percentile."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     shown = [name for name in colours if name in of and getattr(of[name], measure).total()]
     for place, name in enumerate(shown):
-        values = [value or 0.0 for value in spread(getattr(of[name], measure)).values()]
+        # A logarithmic axis has no 0.
+        values = [max(1.0, value or 0.0) for value in spread(getattr(of[name], measure)).values()]
         style = {"marker": "|", "markersize": 12, "linewidth": 3, "color": colours[name]}
         axes.plot(values, [place] * len(values), **style)
     axes.set_title(title, fontsize=10)
-    axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlim(left=1)
+    axes.set_xscale("log")
+    axes.set_xmargin(0.1)
+    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_major_formatter(lambda value, _: duration(value))
     axes.tick_params(axis="x", labelsize=8)
     axes.set_ylim(max(1, len(shown)) - 0.5, -0.5)
