@@ -141,9 +141,7 @@ class Case:
             name
             for name, spread in spreads.items()
             if name != first
-            and (
-                spread.median >= LEVEL * top.median or (top.count > 1 and spread.high >= top.low)
-            )
+            and (spread.median >= LEVEL * top.median or (top.count > 1 and spread.high >= top.low))
         ]
         return [first, *sorted(rest, key=lambda name: -spreads[name].median)]
 

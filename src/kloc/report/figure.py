@@ -32,13 +32,13 @@ COLOURS = {
     for place, name in enumerate(
         (
             *("ink", "soft", "line", "paper", "accent", "muted", "neutral", "blank"),
-            *("blue", "orange", "yellow", "green", "vermillion", "purple", "sky", "grey"),
+            *("blue", "orange", "yellow", "green", "vermillion", "purple", "sky", "grey", "slate"),
         )
     )
 }
 """What matplotlib is told to draw with, by the CSS variable that takes its place."""
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "kloc",
     "font.size": 12,
@@ -82,12 +82,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its title, what is to be said of it, and the numbers behind it."""
+    """A drawing, what it shows in full (`title`) and beside its like, and the numbers behind it."""
 
     title: str
     svg: str
     table: Table | None = None
-    note: str = ""
+    caption: str = ""
 
 
 @dataclass
@@ -159,7 +159,8 @@ def inline(text: str, title: str) -> str:
 
 def short(name: str) -> str:
     """Return a name as it stands beside an axis."""
-    return name if len(name) <= LABEL_MAX else name[: LABEL_MAX - 1] + "…"
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return plain if len(plain) <= LABEL_MAX else plain[: LABEL_MAX - 1] + "…"
 
 
 def _stable_hash(text: str) -> int:

@@ -49,13 +49,13 @@ def overview(found: Sequence[Case]) -> Overview | None:
     return Overview(caption, [*policies, *oracles], rows)
 
 
-def card(case: Case) -> Card:
-    """Return the answer for one case."""
+def card(case: Case, alone: bool) -> Card:
+    """Return the answer for one case; if it is `alone`, the page's headline says it already."""
     best = case.best()
     shown = best[0] if best else None
     return Card(
-        name=case.name,
-        headline=_sentence(case, named=False),
+        name="" if alone else case.name,
+        headline="" if alone else _sentence(case, named=False),
         facts=_facts(case, shown) if shown else _bounds_facts(case),
         figure=plots.way(case),
         remarks=_remarks(case, best),
@@ -67,21 +67,28 @@ def card(case: Case) -> Card:
 def _sentence(case: Case, named: bool = True) -> str:
     best = case.best()
     on = f" on {case.name}" if named else ""
-    if not best:
-        return f"{case.name}: the bounds alone" if named else "Only bounds were measured"
-    if len(case.contenders) == 1:
-        spread = case.spread(best[0], "seconds" if case.is_timed else "throughput")
-        assert spread is not None
-        shown = text.seconds(spread.median) if case.is_timed else text.count(spread.median)
-        figure = shown if case.is_timed else f"{shown} operations/s"
-        if way := case.way(best[0]):
-            figure = f"{text.percent(way.median)} of what there is to win"
-        return f"{case.name} under {best[0]}: {figure}" if named else f"{best[0]}: {figure}"
-    way = case.way(best[0])
-    won = f": {text.percent(way.median)} of what there is to win" if way else ""
-    if len(best) > 1:
-        return f"{text.listed(best)} are level{on}{won}"
-    return f"{best[0]} is fastest{on}{won}"
+    if len(case.contenders) > 1:
+        way = case.way(best[0])
+        won = f": {text.percent(way.median)} of what there is to win" if way else ""
+        if len(best) > 1:
+            return f"{text.listed(best)} are level{on}{won}"
+        return f"{best[0]} is fastest{on}{won}"
+    if ratio := case.ratio(UPPER, LOWER) if not best else None:
+        said = f"{UPPER} is {ratio.median:.2f} times as fast as {LOWER}"
+        return f"{case.name}: {said}" if named else said
+    policy = best[0] if best else case.policies[0]
+    said = _speed(case, policy)
+    return f"{case.name} under {policy}: {said}" if named else f"{policy}: {said}"
+
+
+def _speed(case: Case, policy: str) -> str:
+    if way := case.way(policy):
+        return f"{text.percent(way.median)} of what there is to win"
+    spread = case.spread(policy, "seconds" if case.is_timed else "throughput")
+    assert spread is not None
+    if case.is_timed:
+        return text.seconds(spread.median)
+    return f"{text.count(spread.median)} operations/s"
 
 
 def _policies(found: Sequence[Case]) -> str:
@@ -92,7 +99,7 @@ def _cell(case: Case, policy: str) -> Cell:
     way = case.way(policy)
     if way is None:
         spread = case.spread(policy, "throughput")
-        return Cell("–" if spread is None else "nothing to win" if _flat(case) else "?")
+        return Cell("" if spread is None else "nothing to win" if _flat(case) else "?")
     best = policy in case.best()[:1] and len(case.contenders) > 1
     return Cell(text.percent(way.median), min(1.0, max(0.0, way.median)), best)
 
@@ -111,7 +118,7 @@ def _facts(case: Case, policy: str) -> list[tuple[str, str]]:
         else (text.count(spread.median), "operations/s")
     ]
     if slow := case.ratio(policy, LOWER):
-        facts.append((f"{slow.median:.2f} ×", "all-slow"))
+        facts.append((f"{slow.median:.2f} x", "all-slow"))
     if fast := case.ratio(policy, UPPER):
         facts.append((text.percent(fast.median), "of all-fast"))
     if case.oracle and (way := case.way(policy, case.oracle)):
@@ -121,7 +128,7 @@ def _facts(case: Case, policy: str) -> list[tuple[str, str]]:
 
 def _bounds_facts(case: Case) -> list[tuple[str, str]]:
     ratio = case.ratio(UPPER, LOWER)
-    return [(f"{ratio.median:.2f} ×", "all-fast against all-slow")] if ratio else []
+    return [(f"{ratio.median:.2f} x", "all-fast against all-slow")] if ratio else []
 
 
 def _remarks(case: Case, best: Sequence[str]) -> list[str]:
@@ -160,10 +167,12 @@ def _parts_title(case: Case, policy: str | None) -> str:
     if of is None:
         return ""
     if against is None:
-        return f"Where the {text.seconds(of.seconds)} of {policy or case.policies[0]} went"
+        return f"Where the {text.seconds(of.seconds)} under {policy or case.policies[0]} went"
     gap = of.seconds - against.seconds
     sign = "longer" if gap >= 0 else "shorter"
-    return f"{policy or LOWER} takes {text.seconds(abs(gap))} {sign} than {UPPER}: the rest went to"
+    return (
+        f"Where the rest goes: {policy or LOWER} takes {text.seconds(abs(gap))} {sign} than {UPPER}"
+    )
 
 
 def _parts(case: Case, policy: str | None) -> list[Part]:
@@ -183,9 +192,7 @@ def _parts(case: Case, policy: str | None) -> list[Part]:
     rest = sum(value for name, value in seconds.items() if name not in named)
     top = max((abs(seconds[name]) for name in named), default=0.0)
     sign = "+" if against is not None else ""
-    parts = [
-        Part(name, _signed(seconds[name], sign), seconds[name] / top) for name in named if top
-    ]
+    parts = [Part(name, _signed(seconds[name], sign), seconds[name] / top) for name in named if top]
     if abs(rest) >= 0.001 * whole and top:
         parts.append(Part("all else", _signed(rest, sign), max(-1.0, min(1.0, rest / top))))
     return parts
@@ -209,5 +216,5 @@ def _by_name(times: Times) -> dict[str, float]:
 
 
 def _signed(seconds: float, plus: str) -> str:
-    mark = plus if seconds >= 0 else "−"
+    mark = plus if seconds >= 0 else "\N{MINUS SIGN}"
     return mark + text.seconds(abs(seconds))

@@ -25,6 +25,7 @@ SLAB = Group("slab", "green")
 SOCKETS = Group("socket buffers", "vermillion")
 PAGE_TABLES = Group("page tables", "purple")
 OTHER = Group("other kernel", "grey")
+STATIC = Group("kernel, static", "slate")
 FREE = Group("free", "blank")
 
 COMPUTE = Group("compute", "neutral")
@@ -32,7 +33,7 @@ STORAGE = Group("storage wait", "sky")
 IDLE = Group("other idle", "blank")
 EXCESS = Group("held up by background threads", "ink")
 
-PAGES = (APPLICATION, PAGE_CACHE, BLOCK_DEVICE, SLAB, SOCKETS, PAGE_TABLES, OTHER)
+PAGES = (APPLICATION, PAGE_CACHE, BLOCK_DEVICE, SLAB, SOCKETS, PAGE_TABLES, OTHER, STATIC)
 """The groups of pages in use, in the order in which they are stacked."""
 
 _GROUP_OF = {
@@ -45,6 +46,7 @@ _GROUP_OF = {
     "slab": SLAB,
     "socket": SOCKETS,
     "pagetable": PAGE_TABLES,
+    "kernel": STATIC,
     "free": FREE,
 }
 

@@ -21,7 +21,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Card:
-    """The answer for one case, to be read at a glance."""
+    """The answer for one case, to be read at a glance.
+
+    It has no name and no headline where the page's own says it already.
+    """
 
     name: str
     headline: str
@@ -60,6 +63,10 @@ class Block:
     tables: Sequence[Table] = ()
     lines: Sequence[str] = ()
     code: str = ""
+    folded: bool = False
+    """Whether only the title shows until it is asked for."""
+    beside: bool = False
+    """Whether the tables stand beside the figures, where there is room."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,8 @@ class Section:
     intro: str
     blocks: Sequence[Block]
     legend: Sequence[Group] = ()
+    grid: bool = False
+    """Whether its blocks stand side by side, where there is room."""
     tiers: bool = False
     """Whether the legend says what pale and full colours are."""
 

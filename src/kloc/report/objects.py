@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ LABEL_MIN = 0.07
 
 def page(document: Mapping[str, Any]) -> Page:
     """Return the report on what `kloc objects` found."""
-    inputs: Mapping[str, Kinds] = {name: found for name, found in document["inputs"].items()}
+    inputs: Mapping[str, Kinds] = {name: found or {} for name, found in document["inputs"].items()}
     workload = str(document["workload"])
     last = list(inputs)[-1]
     pages = _kernel_share(inputs[last], "pages_allocated")
@@ -42,26 +43,11 @@ def page(document: Mapping[str, Any]) -> Page:
         said = f"{workload}: {text.percent(pages)} of the pages it allocates are the kernel's"
     sections = [
         _shares(workload, inputs),
-        _durations(
-            workload,
-            inputs,
-            "lifetime_ns",
-            "How long pages live",
-            "lifetime",
-            "From a page's allocation to when it is freed.",
-        ),
-        _durations(
-            workload,
-            inputs,
-            "interval_ns",
-            "How often pages are used",
-            "interval",
-            "Between one access to a page and the next.",
-        ),
+        _times(workload, inputs),
         machine(document),
         versions(document),
         Section(
-            "repeat", "To repeat it", "", [Block(code=f"./kloc objects {_quoted(workload)}")]
+            "repeat", "To repeat it", "", [Block(code=f"./kloc objects {shlex.quote(workload)}")]
         ),
     ]
     subtitle = f"Kernel objects and application pages · {text.listed(list(inputs))} input"
@@ -99,13 +85,14 @@ def _card(name: str, found: Kinds) -> Card:
 
 
 def _medians(found: Kinds, key: str) -> list[tuple[str, float | None]]:
-    """The median duration of the kind with most pages in the groups that a reader asks for first."""
+    """The median of the kind with most pages in each group that a reader asks for first."""
     said = []
     for group in (kinds.APPLICATION, kinds.PAGE_CACHE, kinds.SLAB):
         of = [kind for kind in found if kinds.group(kind) == group and found[kind].get(key)]
         if of:
             most = max(of, key=lambda kind: found[kind].get("pages_allocated") or 0)
-            label = group.label if len(of) == 1 else most
+            cache = most.partition(":")[2]
+            label = f"{group.label} ({cache})" if cache else group.label
             said.append((label, found[most][key].get("p50")))
     return said
 
@@ -144,14 +131,14 @@ def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section:
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         axes.set_xlabel("share, %")
     every = list(dict.fromkeys(kind for found in inputs.values() for kind in found))
-    head = ["kind", *(f"{SHARES[key]}, {name}" for key in SHARES for name in inputs)]
+    head = ["kind", *(f"{key.partition('_')[0]}, {name}" for key in SHARES for name in inputs)]
     rows = [
         [kind, *(_share(found, kind, key) for key in SHARES for found in inputs.values())]
         for kind in sorted(every, key=lambda kind: -_most(inputs, kind))
     ]
-    figure = Figure(title, sheet.svg, Table(head, rows))
+    block = Block(figures=[Figure(title, sheet.svg)], tables=[Table(head, rows)], beside=True)
     intro = "Allocations count each time: pages are freed and taken again."
-    return Section("shares", "What there is", intro, [Block(figures=[figure])], legend=groups)
+    return Section("shares", "Pages, references, misses", intro, [block], legend=groups)
 
 
 def _share_bars(
@@ -204,14 +191,23 @@ def _most(inputs: Mapping[str, Kinds], kind: str) -> float:
     return max((found.get(kind, {}).get("pages_allocated") or 0) for found in inputs.values())
 
 
-def _durations(
-    workload: str,
-    inputs: Mapping[str, Kinds],
-    key: str,
-    heading: str,
-    anchor: str,
-    intro: str,
-) -> Section | None:
+def _times(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
+    wanted = (
+        ("lifetime_ns", "How long a page lives: from allocation to free"),
+        ("interval_ns", "How often it is used: from one access to the next"),
+    )
+    found = [_durations(workload, inputs, key, what) for key, what in wanted]
+    figures = [figure for figure in found if figure]
+    if not figures:
+        return None
+    intro = f"The {ROWS_MAX} kinds with most pages."
+    if len(inputs) > 1:
+        intro += f" In each row {text.listed(list(inputs))}, from top to bottom."
+    block = Block(figures=figures)
+    return Section("times", "Lifetimes and intervals", intro, [block], legend=kinds.PAGES)
+
+
+def _durations(workload: str, inputs: Mapping[str, Kinds], key: str, caption: str) -> Figure | None:
     every = list(
         dict.fromkeys(
             kind
@@ -224,7 +220,7 @@ def _durations(
         return None
     every.sort(key=lambda kind: -_most(inputs, kind))
     shown = every[:ROWS_MAX]
-    title = f"{workload}: {heading.lower()}, by kind"
+    title = f"{workload}, by kind of page: {caption}"
     with drawing(title, 70 + 34 * len(shown), left=126) as sheet:
         axes = sheet.axes[0]
         axes.set_xscale("log")
@@ -236,8 +232,9 @@ def _durations(
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x")
         axes.minorticks_off()
+        axes.locator_params(axis="x", numticks=5)
         axes.xaxis.set_major_formatter(lambda value, _: text.nanoseconds(value))
-        axes.set_xlabel("dot: median; thick to 90 %, thin to 99 % of pages")
+        axes.set_xlabel("time; dot: median, thick: to 90 %, thin: to 99 %")
     head = ["kind", *(f"{name}, {point}" for name in inputs for point in PERCENTILES)]
     rows = [
         [
@@ -250,21 +247,14 @@ def _durations(
         ]
         for kind in every
     ]
-    names = list(inputs)
-    if len(names) > 1:
-        intro += f" In each row {text.listed(names)}, from top to bottom."
-    figure = Figure(title, sheet.svg, Table(head, rows))
-    groups = [group for group in kinds.PAGES if any(kinds.group(kind) == group for kind in shown)]
-    return Section(anchor, heading, intro, [Block(figures=[figure])], legend=groups)
+    return Figure(title, sheet.svg, Table(head, rows), caption)
 
 
 def _offsets(count: int) -> list[float]:
     return [0.3 * (place - (count - 1) / 2) for place in range(count)]
 
 
-def _range(
-    axes: Axes, place: float, kind: str, points: Mapping[str, Any], offset: float
-) -> None:
+def _range(axes: Axes, place: float, kind: str, points: Mapping[str, Any], offset: float) -> None:
     middle = points.get("p50")
     if middle is None:
         return
@@ -274,9 +264,3 @@ def _range(
     axes.plot([at[0], at[1]], [place, place], color=colour, linewidth=4, solid_capstyle="butt")
     face = colour if offset >= 0 else COLOURS["paper"]
     axes.plot([at[0]], [place], marker="o", markersize=6, color=colour, markerfacecolor=face)
-
-
-def _quoted(workload: str) -> str:
-    import shlex
-
-    return shlex.quote(workload)

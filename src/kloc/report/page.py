@@ -6,25 +6,29 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, median
 from typing import Any
 
 from kloc import profile, workload
 from kloc.report import headline, kinds, plots, text
 from kloc.report.cases import Case, cases, ordered, total
-from kloc.report.figure import Figure, Table
+from kloc.report.figure import Table
+from kloc.report.kinds import Group
 from kloc.report.layout import Block, Page, Section
 from kloc.result import Run
 from kloc.table import LOWER, UPPER
 
 MIB = 1 << 20
 
+BUSY = 0.001
+"""Of a core: a background thread that took less is not shown, unless it moved pages."""
+
 
 def page(document: Mapping[str, Any]) -> Page:
     """Return the report on a result document."""
     found = cases(document["runs"])
     sections = [
-        _results(found),
         _throughput(found),
         _time(found),
         _pages(found),
@@ -40,7 +44,7 @@ def page(document: Mapping[str, Any]) -> Page:
         title=f"kloc: {said}",
         headline=said,
         subtitle=_subtitle(document, found),
-        cards=[headline.card(case) for case in found],
+        cards=[headline.card(case, alone=len(found) == 1) for case in found],
         overview=headline.overview(found),
         notes=_notes(found),
         sections=[section for section in sections if section],
@@ -79,8 +83,8 @@ def machine(document: Mapping[str, Any]) -> Section | None:
     rest.append(["background threads", str(values.get("background", ""))])
     rest.append(["capacities are divided by", f"{values.get('scale', 1):g}"])
     intro = f"{values.get('name', '')}: {values.get('summary', '')}"
-    tables = [memory, Table(["part", "figure"], rest)]
-    return Section("machine", "The machine", intro, [Block(tables=tables)])
+    blocks = [Block(tables=[memory]), Block(tables=[Table(["part", "figure"], rest, names=2)])]
+    return Section("machine", "The machine", intro, blocks)
 
 
 def versions(document: Mapping[str, Any]) -> Section | None:
@@ -91,11 +95,15 @@ def versions(document: Mapping[str, Any]) -> Section | None:
     rows += [[name, str(value)] for name, value in of.items() if name != "guest"]
     if not rows:
         return None
-    blocks = [Block(tables=[Table(["", "version"], rows)])]
+    blocks = [Block(tables=[Table(["", "version"], rows, names=2)])]
     if guest := of.get("guest"):
         packages = [[name, str(value)] for name, value in sorted(guest.items())]
         blocks.append(
-            Block("Packages in the machine", tables=[Table(["package", "version"], packages)])
+            Block(
+                f"{len(packages)} packages in the machine",
+                tables=[Table(["package", "version"], packages, names=2)],
+                folded=True,
+            )
         )
     return Section("versions", "Versions", "Each figure is the same wherever these are.", blocks)
 
@@ -124,30 +132,36 @@ def _plural(count: int, word: str) -> str:
 
 
 def _notes(found: Sequence[Case]) -> list[str]:
-    """What is to be known of runs: each note once, with the runs that have it."""
-    who: dict[str, list[str]] = {}
+    """What is to be known of runs: notes that differ in a number only are one, with its range."""
+    who: dict[tuple[str, str], list[str]] = {}
+    numbers: dict[tuple[str, str], list[float]] = {}
     for case in found:
         for run in case.runs:
-            for note in run.get("notes", []):
-                if not run.get("computed"):
-                    who.setdefault(note, []).append(f"{case.name} under {run['policy']}")
-    return [f"{text.listed(list(dict.fromkeys(runs)))}: {note}" for note, runs in who.items()]
-
-
-def _results(found: Sequence[Case]) -> Section:
-    intro = "Medians over seeds."
-    if any(case.oracle for case in found):
-        intro += (
-            " The oracle did not run: it is computed from the all-slow run's misses of each page."
-        )
-    blocks = [Block(_title(case, found), tables=[_result_table(case)]) for case in found]
-    return Section("figures", "All figures", intro, blocks)
+            for note in [] if run.get("computed") else run.get("notes", []):
+                number = re.search(r"\d+(\.\d+)?", note)
+                form = note.replace(number[0], "{}", 1) if number else note
+                key = (run["policy"], form)
+                who.setdefault(key, []).append(case.name)
+                numbers.setdefault(key, []).extend([float(number[0])] if number else [])
+    return [
+        f"{policy} on {text.listed(list(dict.fromkeys(names)))}: "
+        + form.replace("{}", text.range_of(numbers[policy, form]), 1)
+        for (policy, form), names in who.items()
+    ]
 
 
 def _result_table(case: Case) -> Table:
     unit = "seconds" if case.is_timed else "ops/s"
-    head = ["policy", unit, "range", "× all-slow", "of all-fast", "of the way", "of oracle's way"]
-    head += ["p50", "p95", "p99", "promoted", "demoted", "hint faults"]
+    head = [
+        "policy",
+        unit,
+        "range",
+        "x all-slow",
+        "of all-fast",
+        "way to all-fast",
+        "way to oracle",
+    ]
+    head += ["p50", "p95", "p99"]
     rows = []
     for policy in case.policies:
         runs = case.of(policy)
@@ -163,8 +177,6 @@ def _result_table(case: Case) -> Table:
                 text.percent_of(case.way(policy)),
                 text.percent_of(of_oracle),
                 *(_latency(runs, name) for name in ("p50", "p95", "p99")),
-                *(_median(runs, "migrated_pages", name) for name in ("promoted", "demoted")),
-                _median(runs, "hint_faults"),
             ]
         )
     kept = [0, 1, *(i for i in range(2, len(head)) if any(row[i] for row in rows))]
@@ -198,21 +210,36 @@ def _throughput(found: Sequence[Case]) -> Section:
         for name in dict.fromkeys(case.workload for case in found)
     ]
     blocks = [Block(figures=[plots.throughput(case) for case in found])]
-    if figures := [figure for figure in over if figure]:
-        blocks.append(Block("Over the variants of the machine", figures=figures))
+    if varied := [figure for figure in over if figure]:
+        blocks.append(Block("Over the variants of the machine", figures=varied))
+    if len(found) == 1:
+        figure = replace(blocks[0].figures[0], caption="")
+        blocks = [Block(figures=[figure], tables=[_result_table(found[0])], beside=True)]
+    else:
+        blocks += [Block(case.name, tables=[_result_table(case)]) for case in found]
     several = any(len(case.of(name)) > 1 for case in found for name in case.policies)
-    intro = "The two lines are the bounds, all memory slow and all memory fast."
+    timed = all(case.is_timed for case in found)
+    intro = ""
+    if any({LOWER, UPPER} <= set(case.policies) for case in found):
+        intro = "The two lines are the bounds, all memory slow and all memory fast."
     if any(case.oracle for case in found):
-        intro += " A dashed outline is computed."
+        intro += (
+            " The oracle did not run: it is computed from the all-slow run's misses of each page."
+        )
     if several:
-        intro += " Bars are medians over seeds, whiskers the range."
-    return Section("throughput", "Throughput", intro, blocks)
+        intro += " Figures are medians over seeds, whiskers the range."
+    return Section("throughput", "Time" if timed else "Throughput", intro.strip(), blocks)
 
 
 def _time(found: Sequence[Case]) -> Section | None:
     figures = [figure for case in found if (figure := plots.time(case))]
     if not figures:
         return None
+    block = Block(figures=figures)
+    if len(figures) == 1 and (table := figures[0].table):
+        block = Block(
+            figures=[replace(figures[0], table=None, caption="")], tables=[table], beside=True
+        )
     used = {
         group
         for case in found
@@ -226,7 +253,7 @@ def _time(found: Sequence[Case]) -> Section | None:
         "Where the time went",
         "Compute is instructions times the core's pace without misses. A stall is a wait for "
         "memory, by what the page was. What is full-coloured is spent in slow memory.",
-        [Block(figures=figures)],
+        [block],
         legend=[group for group in order if group in used],
         tiers=True,
     )
@@ -237,7 +264,7 @@ def _pages(found: Sequence[Case]) -> Section | None:
     for case in found:
         runs = _shown(case)
         top = plots.slow_top(runs)
-        figures = [_named(figure, run) for run in runs if (figure := plots.pages(case, run, top))]
+        figures = [figure for run in runs if (figure := plots.pages(case, run, top))]
         if figures:
             blocks.append(Block(_title(case, found), figures=figures))
     if not blocks:
@@ -253,25 +280,38 @@ def _pages(found: Sequence[Case]) -> Section | None:
 
 
 def _migrations(found: Sequence[Case]) -> Section | None:
-    blocks, reasons = [], {}
+    blocks = []
+    reasons: dict[Group, None] = {}
     for case in found:
         runs = _shown(case)
         top = plots.peak(runs)
         figures, still = [], []
         for run in runs:
             if figure := plots.migrations(case, run, top):
-                figures.append(_named(figure, run))
+                figures.append(figure)
                 for of_direction in plots.moved(run).values():
                     reasons.update({kinds.reason(name): None for name in of_direction})
             elif "migrated_pages" in run:
                 still.append(run["policy"])
         lines = [f"No page moved under {text.listed(still)}."] if still else []
-        if figures or lines:
-            blocks.append(Block(_title(case, found), figures=figures, lines=lines))
+        if rows := _moved_rows(case):
+            head = ["policy", "promoted", "demoted", "hint faults"]
+            tables = [Table(head, rows)]
+            blocks.append(Block(_title(case, found), figures, tables, lines))
     if not blocks:
         return None
     intro = "Pages moved from slow to fast memory are above the line, the others below it."
     return Section("migrations", "Migrations", intro, blocks, legend=list(reasons))
+
+
+def _moved_rows(case: Case) -> list[list[str]]:
+    rows = []
+    for policy in case.policies:
+        runs = [run for run in case.of(policy) if "migrated_pages" in run]
+        if runs:
+            ways = (_median(runs, "migrated_pages", way) for way in ("promoted", "demoted"))
+            rows.append([policy, *ways, _median(runs, "hint_faults")])
+    return rows
 
 
 def _background(found: Sequence[Case]) -> Section | None:
@@ -281,16 +321,16 @@ def _background(found: Sequence[Case]) -> Section | None:
         ran = any("background" in run for run in case.runs)
         head = ["policy", "thread", "time", "of a core", "stalls", "instructions", "pages moved"]
         tables = [Table(head, rows, names=2)] if rows else []
-        lines = [] if rows or not ran else ["No background thread ran."]
+        lines = [] if rows or not ran else ["None took a thousandth of a core."]
         if tables or lines:
             blocks.append(Block(_title(case, found), tables=tables, lines=lines))
     if not blocks:
         return None
     intro = (
         "Kernel threads that reclaim, compact or move memory; their traffic takes bandwidth. "
-        "The mean over seeds; threads that did nothing are left out."
+        "The mean over seeds, of threads that took a thousandth of a core or moved pages."
     )
-    return Section("background", "Background threads", intro, blocks)
+    return Section("background", "Background threads", intro, blocks, grid=True)
 
 
 def _threads(case: Case, policy: str) -> list[list[str]]:
@@ -302,9 +342,9 @@ def _threads(case: Case, policy: str) -> list[list[str]]:
         def mean(key: str, of: Sequence[Mapping[str, float]] = of) -> float:
             return fmean(thread.get(key, 0) for thread in of)
 
-        if not mean("instructions"):
-            continue
         time, seconds = mean("time_ns") / 1e9, fmean(run["seconds"] for run in runs)
+        if time < BUSY * seconds and not mean("migrated"):
+            continue
         rows.append(
             [
                 policy,
@@ -325,7 +365,9 @@ def _settings(found: Sequence[Case]) -> Section | None:
         by_settings: dict[tuple[tuple[str, str], ...], list[str]] = {}
         for case in found:
             for run in case.of(policy):
-                written = tuple((path, str(value)) for path, value in run["settings"].items())
+                written = tuple(
+                    (path, str(value)) for path, value in run.get("settings", {}).items()
+                )
                 by_settings.setdefault(written, []).append(case.name)
         for written, names in by_settings.items():
             who = f" for {text.listed(list(dict.fromkeys(names)))}" if len(by_settings) > 1 else ""
@@ -335,16 +377,12 @@ def _settings(found: Sequence[Case]) -> Section | None:
     if not blocks:
         return None
     intro = "What was written before each workload was loaded."
-    return Section("settings", "What each policy set", intro, blocks)
+    return Section("settings", "What each policy set", intro, blocks, grid=True)
 
 
 def _repeat(found: Sequence[Case]) -> Section:
-    intro = (
-        "--quick or --long is to be added if these runs were made with it: operations counted "
-        "in the machine tell, see above."
-    )
-    lines = [line for line in _commands(found)]
-    return Section("repeat", "To repeat it", intro, [Block(code="\n".join(lines))])
+    intro = "Add --quick or --long if these runs were made with it."
+    return Section("repeat", "To repeat it", intro, [Block(code="\n".join(_commands(found)))])
 
 
 def _commands(found: Sequence[Case]) -> Iterable[str]:
@@ -396,10 +434,6 @@ def _shown(case: Case) -> list[Run]:
     """One run of each policy whose placement means something: the first seed's."""
     names = case.contenders or [name for name in case.policies if not case.is_computed(name)]
     return [case.of(name)[0] for name in names]
-
-
-def _named(figure: Figure, run: Run) -> Figure:
-    return Figure(f"{run['policy']}, seed {run['seed']}", figure.svg, figure.table, figure.note)
 
 
 def _title(case: Case, found: Sequence[Case]) -> str:

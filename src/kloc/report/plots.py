@@ -99,9 +99,7 @@ def throughput(case: Case) -> Figure:
         axes.xaxis.set_major_formatter(lambda value, _: text.compact(value))
         axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel(unit)
-    rows = [[name, *text.spread(spread, shown)] for name, spread in found.items()]
-    table = Table(["policy", unit, "range over seeds"], rows, marked=_marked(found, best))
-    return Figure(title, sheet.svg, table)
+    return Figure(title, sheet.svg, caption=case.name)
 
 
 def time(case: Case) -> Figure | None:
@@ -117,6 +115,7 @@ def time(case: Case) -> Figure | None:
     }
     names = [name for name in case.policies if name in times or name in computed]
     title = f"{case.name}: where the time of each policy's run went"
+    best = case.best()[:1] if len(case.contenders) > 1 else []
     with drawing(title, 70 + ROW * len(names)) as sheet:
         axes = sheet.axes[0]
         for place, name in enumerate(names):
@@ -125,12 +124,14 @@ def time(case: Case) -> Figure | None:
             else:
                 _outline(axes, place, computed[name])
             end = times[name].seconds if name in times else computed[name]
-            _value(axes, end, place, text.seconds(end), name in case.best())
-        _rows(axes, names, case.best())
-        axes.set_xlim(0, 1.2 * max([each.seconds for each in times.values()] + [*computed.values()]))
+            _value(axes, end, place, text.seconds(end), name in best)
+        _rows(axes, names, best)
+        axes.set_xlim(
+            0, 1.2 * max([each.seconds for each in times.values()] + [*computed.values()])
+        )
         axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel("seconds of the machine's time")
-    return Figure(title, sheet.svg, _time_table(case, times))
+    return Figure(title, sheet.svg, _time_table(case, times), case.name)
 
 
 def parts(times: Times) -> list[tuple[Group, str, float]]:
@@ -153,12 +154,12 @@ def pages(case: Case, run: Run, slow_top: float) -> Figure | None:
     """Return the pages of each tier over the time of a run, MiB; None without samples."""
     series = run.get("series") or {}
     at = thinned(len(series.get("t_ns") or []))
-    if len(at) < 2:
+    if len(at) < 2 or series["t_ns"][-1] <= 0:
         return None
     millis = [series["t_ns"][i] / 1e6 for i in at]
     tiers = {tier: grouped(series.get(f"pages_{tier}") or {}, at) for tier in ("fast", "slow")}
     title = f"{case.name} under {run['policy']}: pages in each tier over time"
-    with drawing(title, 250, rows=2, left=52) as sheet:
+    with drawing(title, 290, rows=2, left=52) as sheet:
         for axes, (tier, groups) in zip(sheet.axes, tiers.items(), strict=True):
             if groups:
                 _areas(axes, millis, groups)
@@ -173,7 +174,7 @@ def pages(case: Case, run: Run, slow_top: float) -> Figure | None:
         for i, time in enumerate(millis)
     ]
     head = ["ms", *(f"{tier}: {group.label}, MiB" for tier, group in shown)]
-    return Figure(title, sheet.svg, Table(head, rows))
+    return Figure(title, sheet.svg, Table(head, rows), _run_name(run))
 
 
 def slow_top(runs: Sequence[Run]) -> float:
@@ -227,7 +228,7 @@ def migrations(case: Case, run: Run, top: float) -> Figure | None:
         for i, (low, high) in enumerate(pairwise(edges))
     ]
     head = ["ms", *(f"{a}, {kinds.reason(b).label}: pages/ms" for a, b in shown)]
-    return Figure(title, sheet.svg, Table(head, rows))
+    return Figure(title, sheet.svg, Table(head, rows), _run_name(run))
 
 
 def moved(run: Run) -> dict[str, dict[str, list[float]]]:
@@ -238,7 +239,7 @@ def moved(run: Run) -> dict[str, dict[str, list[float]]]:
     import numpy as np
 
     series = run.get("series") or {}
-    if len(series.get("t_ns") or []) < 2:
+    if len(series.get("t_ns") or []) < 2 or series["t_ns"][-1] <= 0:
         return {}
     by_reason: Mapping[str, Mapping[str, Sequence[int]]] = series.get("moved") or {
         direction: {"all": series.get(direction) or []} for direction in ("promoted", "demoted")
@@ -297,7 +298,7 @@ def over_variants(workload: str, of_workload: Sequence[Case]) -> Figure | None:
         axes.set_xlim(-0.3, len(names) - 0.7)
         axes.set_ylim(bottom=0)
         axes.grid(axis="y")
-        axes.set_ylabel("× all-slow")
+        axes.set_ylabel("x all-slow")
         sheet.plot.subplots_adjust(top=0.76, bottom=0.1)
         sheet.plot.legend(
             loc="upper left", ncols=3, frameon=False, fontsize=11, labelcolor=COLOURS["ink"]
@@ -306,7 +307,7 @@ def over_variants(workload: str, of_workload: Sequence[Case]) -> Figure | None:
         [policy, *(text.times(each) if each else "" for each in spreads)]
         for policy, spreads in lines.items()
     ]
-    return Figure(title, sheet.svg, Table(["policy, × all-slow", *names], rows))
+    return Figure(title, sheet.svg, Table(["policy, x all-slow", *names], rows), workload)
 
 
 def thinned(count: int) -> list[int]:
@@ -326,6 +327,10 @@ def grouped(by_kind: Mapping[str, Sequence[int]], at: Sequence[int]) -> dict[Gro
             for place, i in enumerate(at):
                 values[place] += counts[i] / PAGES_A_MIB
     return {group: sums[group] for group in kinds.PAGES if group in sums}
+
+
+def _run_name(run: Run) -> str:
+    return f"{run['policy']}, seed {run['seed']}"
 
 
 def _of_oracle(case: Case, policy: str) -> Spread | None:
@@ -365,9 +370,7 @@ def _whisker(axes: Axes, x: float, place: int) -> None:
 
 def _value(axes: Axes, x: float, place: int, label: str, bold: bool) -> None:
     weight = "bold" if bold else "normal"
-    axes.annotate(
-        label, (x, place), (5, 0), textcoords="offset points", va="center", weight=weight
-    )
+    axes.annotate(label, (x, place), (5, 0), textcoords="offset points", va="center", weight=weight)
 
 
 def _rows(axes: Axes, names: Sequence[str], bold: Sequence[str]) -> None:
@@ -385,7 +388,7 @@ def _mark(axes: Axes, marks: Sequence[tuple[float, str, str]]) -> None:
     raised = -1.0
     for x, label, style in sorted(marks):
         place = (x - low) / (high - low)
-        axes.axvline(x, color=COLOURS["ink"], linewidth=1, linestyle=style, zorder=3)
+        axes.axvline(x, color=COLOURS["ink"], linewidth=1, linestyle=style, zorder=2)
         crowded = raised >= 0 and place - raised < 0.2
         raised = -1.0 if crowded else place
         axes.annotate(
@@ -474,7 +477,7 @@ def _areas(axes: Axes, millis: Sequence[float], groups: Mapping[Group, Sequence[
 
 
 def _tier_axis(axes: Axes, tier: str, top: float) -> None:
-    axes.set_ylim(0, 1.04 * top if top else None)
+    axes.set_ylim(0, 1.1 * top if top else None)
     axes.grid(axis="y")
     axes.locator_params(axis="y", nbins=4)
     axes.yaxis.set_major_formatter(lambda value, _: text.compact(value))
@@ -486,5 +489,3 @@ def _tier_axis(axes: Axes, tier: str, top: float) -> None:
 def _edges(run: Run) -> list[float]:
     end = run["series"]["t_ns"][-1] / 1e6
     return [end * i / BINS for i in range(BINS + 1)]
-
-

@@ -44,8 +44,8 @@ def seconds(value: float) -> str:
 
 
 def millis(value: float) -> str:
-    """Return seconds as ms without the unit."""
-    return f"{1e3 * value:,.2f}"
+    """Return seconds as ms without the unit; nothing for none."""
+    return f"{1e3 * value:,.2f}" if value else ""
 
 
 def nanoseconds(value: float | None) -> str:
@@ -71,6 +71,14 @@ def spread(value: Spread, form: Callable[[float], str]) -> tuple[str, str]:
     if value.count == 1:
         return form(value.median), ""
     return form(value.median), f"{form(value.low)} to {form(value.high)}"
+
+
+def range_of(values: Sequence[float]) -> str:
+    """Return "3", or "3 to 5" where values differ; "{}" for none, as it was."""
+    if not values:
+        return "{}"
+    ends = [f"{value:g}" if value % 1 else f"{value:,.0f}" for value in (min(values), max(values))]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
 def listed(words: Sequence[str]) -> str:
