@@ -137,8 +137,8 @@ def chromium(request: pytest.FixtureRequest) -> Root:
 
 @pytest.fixture
 def browser(chromium: Root, tmp_path: Path) -> Iterator[Page]:
-    """A page of a browser that sees the test's own folder."""
-    command = chromium.command(["/bin/sh", "-c", PROGRAM], binds=[tmp_path])
+    """A page of a browser that sees the folders of all tests."""
+    command = chromium.command(["/bin/sh", "-c", PROGRAM], binds=[tmp_path.parent])
     with (tmp_path / "chromium.log").open("wb") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log

@@ -7,9 +7,10 @@ import copy
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
+from matplotlib.figure import Figure
 
 from kloc import report
 from kloc.errors import KlocError
@@ -20,6 +21,17 @@ from kloc.report.kinds import APPLICATION, OTHER, SLAB, STORAGE
 from kloc.report.layout import Page, Section
 
 VOID = {"meta", "path", "use"}
+BLANK = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>'
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures have their numbers and no drawing, which takes most of the time."""
+
+    def save(_: Figure, buffer: TextIO, **__: object) -> None:
+        buffer.write(BLANK)
+
+    monkeypatch.setattr(Figure, "savefig", save)
 
 
 class Html(HTMLParser):
@@ -143,6 +155,7 @@ def section(made: Page, name: str) -> Section:
     return found
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_headline_says_who_won_and_how_much() -> None:
     made = page.page(document(*compared()))
     assert made.headline == "tpp is fastest on redis: 60 % of what there is to win"
@@ -156,6 +169,7 @@ def test_the_headline_says_who_won_and_how_much() -> None:
     assert "naive is next, 12 % slower." in card.remarks
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_card_says_where_the_rest_of_the_time_goes() -> None:
     (card,) = page.page(document(*compared())).cards
     assert card.parts_title == "Where the rest goes: tpp takes 1.25 s longer than all-fast"
@@ -168,6 +182,7 @@ def test_the_card_says_where_the_rest_of_the_time_goes() -> None:
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_policies_within_one_percent_are_level() -> None:
     runs = [*compared(), run("stock", 159)]
     assert page.page(document(*runs)).headline.startswith("tpp and stock are level on redis")
@@ -192,6 +207,7 @@ def test_shares_are_taken_seed_by_seed() -> None:
     assert case.way("tpp") == Spread(0.5, 0.5, 0.5, 2)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_several_workloads_have_an_overview() -> None:
     made = page.page(document(*compared(), *compared(workload="rocksdb")))
     assert made.headline == "Fastest: tpp on redis and rocksdb"
@@ -206,6 +222,7 @@ def test_several_workloads_have_an_overview() -> None:
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_bounds_without_a_difference_leave_nothing_to_win() -> None:
     made = page.page(document(run("all-slow", 100), run("all-fast", 101), run("tpp", 100)))
     assert made.headline == "redis under tpp: 100 operations/s"
@@ -213,6 +230,7 @@ def test_bounds_without_a_difference_leave_nothing_to_win() -> None:
     assert any("nothing to win" in remark for remark in made.cards[0].remarks)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_one_run_of_an_own_program_is_shown_by_its_time() -> None:
     alone = run("tpp", 0.5, workload="prog", operations=1, seconds=2.0, latency_ns=None)
     made = page.page(document(alone))
@@ -226,6 +244,7 @@ def test_one_run_of_an_own_program_is_shown_by_its_time() -> None:
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_commands_repeat_the_runs() -> None:
     varied = {"machine": {"name": "tiered", "variant": "fast x 1/2, slow bandwidth 1/4"}}
     seeds = [{**each, "seed": seed} for seed in (1, 2) for each in compared()]
@@ -238,6 +257,7 @@ def test_the_commands_repeat_the_runs() -> None:
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_variants_of_the_machine_are_cases_of_their_own() -> None:
     machine = run("tpp", 1)["machine"]
     double = [
@@ -275,6 +295,7 @@ def test_time_is_split_into_parts_that_add_up() -> None:
     assert (STORAGE, "", pytest.approx(0.6)) in parts
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_table_of_times_names_slab_caches() -> None:
     (figure,) = [plots.time(case) for case in cases([run("tpp", 100)])]
     assert figure is not None
@@ -282,6 +303,7 @@ def test_the_table_of_times_names_slab_caches() -> None:
     assert ["of slab, all tiers: dentry", "1,000.00"] in figure.table.rows
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_background_threads_that_did_little_are_left_out() -> None:
     made = page.page(document(run("tpp", 1000)))
     (block,) = section(made, "background").blocks
@@ -296,6 +318,7 @@ def test_migrations_without_reasons_are_shown_by_direction() -> None:
     assert rates["demoted"]["all"][0] == 0
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_migrations_have_their_reasons() -> None:
     moved = run("tpp", 100)
     moved["series"]["moved"] = {
@@ -311,6 +334,7 @@ def test_migrations_have_their_reasons() -> None:
     assert legend == ["hint fault", "reclaim", "compaction"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pages_are_grouped_and_free_ones_left_out() -> None:
     (case,) = cases([run("tpp", 100)])
     figure = plots.pages(case, case.runs[0], 2.0)
@@ -338,10 +362,12 @@ def test_a_bound_without_others_and_empty_series_are_shown() -> None:
     Html(report.render(document(empty)))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_oracle_alone_is_shown() -> None:
     assert "redis under oracle: 180 operations/s" in report.render(document(oracle(180)))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_document_of_an_older_kloc_is_shown() -> None:
     old = run("tpp", 100)
     for key in ("series", "background", "notes", "hint_faults", "migrated_pages", "settings"):
@@ -350,6 +376,7 @@ def test_a_document_of_an_older_kloc_is_shown() -> None:
     assert Html(report.render(bare)).texts["h1"] == ["redis under tpp: 100 operations/s"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_notes_that_differ_in_a_number_are_one() -> None:
     runs = [
         run("tpp", 100, seed=seed, notes=[f"{count} pages were evicted to storage"])
@@ -380,57 +407,68 @@ def test_names_are_escaped(where: str) -> None:
         bad["stall_ns"]["slow"]["slab:" + EVIL] = 5
     if where == "note":
         bad["notes"] = [EVIL]
-    parsed = Html(report.render(document(*compared(), bad)))
+    beside = [{**bad, "policy": name} for name in ("all-slow", "all-fast")]
+    parsed = Html(report.render(document(bad, *(beside if where == "policy" else []))))
     assert "script" not in {tag for tag, _ in parsed.tags}
     assert any("<script>alert('$x$')" in text for text in parsed.texts["body"])
 
 
-@pytest.mark.parametrize("made", [document(*compared()), objects()], ids=["runs", "objects"])
-class TestFile:
-    def test_it_is_the_same_each_time(self, made: dict[str, Any]) -> None:
+DOCUMENTS = {"runs": document(*compared()), "objects": objects()}
+
+
+@pytest.fixture(scope="module", params=DOCUMENTS)
+def text(request: pytest.FixtureRequest) -> str:
+    return report.render(DOCUMENTS[request.param])
+
+
+def test_it_is_the_same_each_time() -> None:
+    for made in DOCUMENTS.values():
         assert report.render(made) == report.render(copy.deepcopy(made))
 
-    def test_it_needs_nothing_else(self, made: dict[str, Any]) -> None:
-        text = report.render(made)
-        assert "http" not in text
-        assert "@import" not in text
-        parsed = Html(text)
-        assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in parsed.tags}
-        assert all(link.startswith("#") for link in parsed.attributes("href"))
-        assert not parsed.attributes("src")
-        assert not re.findall(r"url\((?!#)", text)
 
-    def test_what_is_referred_to_is_there_once(self, made: dict[str, Any]) -> None:
-        parsed = Html(report.render(made))
-        ids = parsed.attributes("id")
-        assert len(ids) == len(set(ids))
-        links = {link.removeprefix("#") for link in parsed.attributes("href")}
-        links |= set(parsed.attributes("aria-labelledby"))
-        links |= set(re.findall(r"url\(#([^)]+)\)", report.render(made)))
-        assert links <= set(ids)
-
-    def test_its_colours_follow_light_and_dark(self, made: dict[str, Any]) -> None:
-        text = report.render(made)
-        light, dark = text.split("@media screen and (prefers-color-scheme: dark)")
-        body = dark[dark.index("<body>") :]
-        used = set(re.findall(r"var\(--(\w+)\)", body))
-        assert used
-        for name in used:
-            assert f"  --{name}: #" in light
-            assert f"    --{name}: #" in dark
-        assert not [colour for colour in COLOURS.values() if colour in body]
-        assert not re.findall(r"(?:fill|stroke): ?#", body)
-
-    def test_each_figure_says_what_it_is(self, made: dict[str, Any]) -> None:
-        parsed = Html(report.render(made))
-        figures = [found for tag, found in parsed.tags if tag == "svg"]
-        assert figures
-        assert all(found["role"] == "img" for found in figures)
-        titles = parsed.texts["title"][1:]
-        assert len(titles) == len(figures)
-        assert all("redis" in title for title in titles)
+def test_it_needs_nothing_else(text: str) -> None:
+    assert "http" not in text
+    assert "@import" not in text
+    parsed = Html(text)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in parsed.tags}
+    assert all(link.startswith("#") for link in parsed.attributes("href"))
+    assert not parsed.attributes("src")
+    assert not re.findall(r"url\((?!#)", text)
 
 
+def test_what_is_referred_to_is_there_once(text: str) -> None:
+    parsed = Html(text)
+    ids = parsed.attributes("id")
+    assert len(ids) == len(set(ids))
+    links = {link.removeprefix("#") for link in parsed.attributes("href")}
+    links |= set(parsed.attributes("aria-labelledby"))
+    links |= set(re.findall(r"url\(#([^)]+)\)", text))
+    assert links <= set(ids)
+
+
+def test_its_colours_follow_light_and_dark(text: str) -> None:
+    light, dark = text.split("@media screen and (prefers-color-scheme: dark)")
+    body = dark[dark.index("<body>") :]
+    used = set(re.findall(r"var\(--(\w+)\)", body))
+    assert used
+    for name in used:
+        assert f"  --{name}: #" in light
+        assert f"    --{name}: #" in dark
+    assert not [colour for colour in COLOURS.values() if colour in body]
+    assert not re.findall(r"(?:fill|stroke): ?#", body)
+
+
+def test_each_figure_says_what_it_is(text: str) -> None:
+    parsed = Html(text)
+    figures = [found for tag, found in parsed.tags if tag == "svg"]
+    assert figures
+    assert all(found["role"] == "img" for found in figures)
+    titles = parsed.texts["title"][1:]
+    assert len(titles) == len(figures)
+    assert all("redis" in title for title in titles)
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_objects_are_told_apart_from_the_application() -> None:
     text = report.render(objects())
     parsed = Html(text)
@@ -441,6 +479,7 @@ def test_objects_are_told_apart_from_the_application() -> None:
     assert not any("How often" in caption for caption in parsed.texts["figcaption"])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_unknown_kind_of_page_is_the_kernel_s() -> None:
     made = objects()
     made["inputs"]["large"]["new"] = made["inputs"]["large"].pop("file")
@@ -448,6 +487,7 @@ def test_an_unknown_kind_of_page_is_the_kernel_s() -> None:
     assert OTHER.label in report.render(made)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     report.write(path, document(*compared()))

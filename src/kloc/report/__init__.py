@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kloc import ui
 from kloc.errors import KlocError
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -18,7 +19,8 @@ def write(path: Path, document: Mapping[str, Any]) -> None:
     `document` is what --json writes: the results of runs, or what `kloc objects` found. The same
     document gives the same bytes. KlocError if the file cannot be written.
     """
-    html = render(document)
+    with ui.progress("drawing the report"):
+        html = render(document)
     draft = path.with_name(f".{path.name}.draft")
     try:
         draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")

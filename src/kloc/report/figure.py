@@ -31,7 +31,7 @@ COLOURS = {
     name: f"#0{place:02x}b0{place % 10}"
     for place, name in enumerate(
         (
-            *("ink", "soft", "line", "paper", "accent", "muted", "neutral", "blank"),
+            *("ink", "soft", "line", "paper", "accent", "muted", "neutral", "blank", "dark"),
             *("blue", "orange", "yellow", "green", "vermillion", "purple", "sky", "grey", "slate"),
         )
     )

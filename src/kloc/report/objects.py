@@ -28,6 +28,9 @@ ROWS_MAX = 16
 """Kinds that a figure of durations has; the table has all."""
 
 ROW = 26
+PALE = ("orange", "yellow", "purple", "grey")
+"""Colours that a number in a bar stands out from in dark only."""
+
 LABEL_MIN = 0.07
 """A share of a bar that is wide enough for its number."""
 
@@ -170,7 +173,7 @@ def _share_bars(
                     ha="center",
                     va="center",
                     fontsize=11,
-                    color=COLOURS["paper"],
+                    color=COLOURS["dark" if group.colour in PALE else "paper"],
                 )
             start += share
         places.append(place)
