@@ -198,17 +198,22 @@ def _make(draft: Path) -> None:
     check_namespaces()
     tar = draft / "root.tar"
     debian.bootstrap("the Debian root with compiler and QEMU", PACKAGES, tar, seconds=60)
+    root = unpacked(tar, draft)
+    show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
+    installed = dict(line.split() for line in root.run(show).splitlines())
+    versions = {name: installed[package] for name, package in VERSIONS_OF.items()}
+    (draft / "versions.json").write_text(json.dumps(versions, indent=1))
+
+
+def unpacked(tar: Path, draft: Path) -> Root:
+    """Unpack `tar`, which is removed, in the folder `draft` of the cache; return the root there."""
     tree = draft / "tree"
     tree.mkdir()
     with ui.timed("unpacking the root", seconds=10):
         unpack = ["tar", "--extract", "--no-same-owner", "--exclude=./dev/*", f"--file={tar}"]
         subprocess.run([*unpack, f"--directory={tree}"], check=True)
     tar.unlink()
-    root = Root(tree, draft.name)
-    show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
-    installed = dict(line.split() for line in root.run(show).splitlines())
-    versions = {name: installed[package] for name, package in VERSIONS_OF.items()}
-    (draft / "versions.json").write_text(json.dumps(versions, indent=1))
+    return Root(tree, draft.name)
 
 
 def check_namespaces() -> None:

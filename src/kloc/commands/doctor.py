@@ -32,6 +32,7 @@ CONTENTS = {
     "plugin": "built timing models",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
+    "browser": "the Debian root with Chromium that reports are tested in",
     "mypy": "what the type checker remembers",
     "scratch": "runs under way, and the last ones that failed",
 }

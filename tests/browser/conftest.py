@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A browser: Debian's headless Chromium in a root of its own, told what to do over a pipe."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kloc import cache, debian, root
+from kloc.root import Root
+
+PACKAGES = ("base-files", "chromium-headless-shell", "coreutils", "dash", "fonts-dejavu-core")
+
+OPTIONS = ("--no-sandbox", "--remote-debugging-pipe", "--user-data-dir=/tmp/profile")
+"""It has a namespace of its own already, in which its sandbox could make no other."""
+
+PROGRAM = "exec /usr/lib/chromium/chromium-headless-shell 3<&0 4>&1 >&2 " + " ".join(OPTIONS)
+"""Commands come in on descriptor 3, answers and events go out on 4."""
+
+ANSWER_SECONDS = 60
+
+
+class Page:
+    """One page of the browser; `events` are those of the log, the console and the network."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        """Open an empty one."""
+        self.events: list[dict[str, Any]] = []
+        self._process = process
+        self._pending = b""
+        self._number = 0
+        self._session: str | None = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def open(self, path: Path) -> None:
+        """Load a file and wait until all of it is there."""
+        self.events.clear()
+        self.call("Page.navigate", url=path.as_uri())
+        self._read_until(lambda message: message.get("method") == "Page.loadEventFired")
+
+    def show(self, *, dark: bool = False, width: int = 1280, medium: str = "screen") -> None:
+        """Make the page's window so wide, in light or dark, on a screen or on paper ("print")."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", media=medium, features=[scheme])
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+
+    def value(self, expression: str) -> Any:
+        """Return what a JavaScript expression gives in the page."""
+        done = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+    def pdf(self) -> bytes:
+        """Return the page as it prints."""
+        done = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+        return base64.b64decode(done["data"])
+
+    def picture(self) -> bytes:
+        """Return all of the page as PNG."""
+        done = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        return base64.b64decode(done["data"])
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send one command of the DevTools protocol and return its result."""
+        self._number += 1
+        number = self._number
+        message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\0")
+        self._process.stdin.flush()
+        answer = self._read_until(lambda message: message.get("id") == number)
+        assert "error" not in answer, f"{method}: {answer['error']}"
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def _read_until(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        while True:
+            message = self._read()
+            if "method" in message:
+                self.events.append(message)
+            if wanted(message):
+                return message
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        while b"\0" not in self._pending:
+            ready, _, _ = select.select([descriptor], [], [], ANSWER_SECONDS)
+            assert ready, f"the browser said nothing for {ANSWER_SECONDS} s"
+            chunk = os.read(descriptor, 1 << 16)
+            assert chunk, "the browser ended"
+            self._pending += chunk
+        text, _, self._pending = self._pending.partition(b"\0")
+        message: dict[str, Any] = json.loads(text)
+        return message
+
+
+def _make(draft: Path) -> None:
+    root.check_namespaces()
+    tar = draft / "root.tar"
+    debian.bootstrap("a root with Chromium", PACKAGES, tar, seconds=60, variant="extract")
+    root.unpacked(tar, draft)
+
+
+def chromium_root() -> Root:
+    """Return the root, made on first use (about a minute, 200 MB to fetch)."""
+    key = cache.key(debian.SUITE, *PACKAGES)
+    return Root(cache.build("browser", key, _make) / "tree", key)
+
+
+@pytest.fixture(scope="session")
+def chromium(request: pytest.FixtureRequest) -> Root:
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        return chromium_root()
+
+
+@pytest.fixture
+def browser(chromium: Root, tmp_path: Path) -> Iterator[Page]:
+    """A page of a browser that sees the folders of all tests."""
+    command = chromium.command(["/bin/sh", "-c", PROGRAM], binds=[tmp_path.parent])
+    with (tmp_path / "chromium.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+        )
+    try:
+        yield Page(process)
+    finally:
+        process.kill()
+        process.communicate()

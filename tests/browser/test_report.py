@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A report in a browser: what a person sees of it, on a desk, on a phone, at night, on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kloc import report
+
+# Of conftest.py, which no test can import.
+Page = Any
+
+WIDTHS = {"desk": 1440, "phone": 360}
+
+BOXES = """
+[...document.querySelectorAll("svg")].map(svg => {
+    const box = svg.getBoundingClientRect();
+    return [svg.querySelector("title").textContent, box.width, box.height, box.right];
+})
+"""
+
+TEXT_OUTSIDE = """
+[...document.querySelectorAll("svg")].flatMap(svg => {
+    const outer = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.left < outer.left - 2 || box.right > outer.right + 2;
+    }).map(text => text.textContent);
+})
+"""
+
+CONTRASTS = """
+(() => {
+    const channels = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const light = colour => {
+        const [r, g, b] = channels(colour).map(value => {
+            value /= 255;
+            return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = element => {
+        for (; element; element = element.parentElement) {
+            const colour = getComputedStyle(element).backgroundColor;
+            if (!/, 0\\)$/.test(colour)) return colour;
+        }
+        return "rgb(255, 255, 255)";
+    };
+    const worst = (elements, colour) => Math.min(...elements.map(element => {
+        const [one, other] = [light(colour(element)), light(behind(element))].sort((a, b) => b - a);
+        return (one + 0.05) / (other + 0.05);
+    }));
+    const all = selector => [...document.querySelectorAll(selector)];
+    return [
+        worst(all("h1, h2, h3, p, dt, dd, th, td, li, a, summary, figcaption"),
+              element => getComputedStyle(element).color),
+        // Texts within bars have the bars behind them.
+        worst(all("svg text").filter(text => !/paper|dark/.test(text.getAttribute("style"))),
+              element => getComputedStyle(element).fill),
+    ];
+})()
+"""
+
+
+def run(policy: str, throughput: float, seed: int, workload: str) -> dict[str, Any]:
+    seconds = 1000 / throughput
+    stall = 0.5e9 * seconds
+    steps = range(60)
+    return {
+        "workload": workload,
+        "policy": policy,
+        "settings": {"/sys/kernel/debug/sched/numa_balancing/scan_period_max_ms": "1405"},
+        "machine": {"name": "tiered", "fast_bytes": 192 << 20, "slow_bytes": 1280 << 20},
+        "seed": seed,
+        "cores": 1,
+        "operations": 1000,
+        "seconds": seconds,
+        "throughput": throughput,
+        "latency_ns": {"p50": 1500.0, "p95": 2e6, "p99": 3e9},
+        "stall_ns": {
+            "fast": {"anon": {"user": stall / 4}, "file": {"kernel": stall / 4}},
+            "slow": {"slab:dentry": {"kernel": stall / 4}, "socket": {"kernel": stall / 4}},
+        },
+        "idle_ns": 0.1e9 * seconds,
+        "storage_wait_ns": 0.06e9 * seconds,
+        "background": {
+            "kswapd0": {"instructions": 9, "stall_ns": 5, "time_ns": 9e8, "migrated": 12}
+        },
+        "background_excess_ns": 0,
+        "migrated_pages": {"promoted": {"anon": 60}, "demoted": {"file": 30}},
+        "series": {
+            "t_ns": [(i + 1) * 5_000_000 for i in steps],
+            "promoted": [10 * i for i in steps],
+            "demoted": [5 * i for i in steps],
+            "pages_fast": {"anon": [30_000 + 100 * i for i in steps]},
+            "pages_slow": {"file": [20_000 - 100 * i for i in steps]},
+        },
+        "hint_faults": 7,
+        "computed": False,
+        "notes": ["12 pages were evicted to storage"] if policy == "stock" else [],
+    }
+
+
+def document() -> dict[str, Any]:
+    speeds = {"all-slow": 100, "stock": 140, "tpp": 160, "all-fast": 200}
+    runs = [
+        run(policy, speed + seed, seed, workload)
+        for workload in ("redis", "a-program-with-a-very-long-name")
+        for policy, speed in speeds.items()
+        for seed in (1, 2, 3)
+    ]
+    versions = {"qemu": "1:10.0", "guest": {"libc6": "2.41"}}
+    return {"schema": 1, "versions": versions, "machine": {"name": "tiered"}, "runs": runs}
+
+
+def objects() -> dict[str, Any]:
+    def kind(pages: int) -> dict[str, Any]:
+        times = {"p50": 1e3 * pages, "p90": 1e4 * pages, "p99": 1e6 * pages}
+        shares = {"references": pages / 100, "misses": pages / 100}
+        return {"pages_allocated": pages, **shares, "lifetime_ns": times, "interval_ns": times}
+
+    kinds = {"anon": 30, "file": 30, "slab:dentry": 20, "slab:skbuff_small_head": 15, "socket": 5}
+    found = {name: kind(pages) for name, pages in kinds.items()}
+    return {"schema": 1, "workload": "redis", "inputs": {"small": found, "large": found}}
+
+
+DOCUMENTS = {"runs": document(), "objects": objects()}
+HEADLINES = {
+    "runs": "Fastest: tpp on redis and a-program-with-a-very-long-name",
+    "objects": "redis: 70 % of the pages it allocates are the kernel's",
+}
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reports")
+    for name, made in DOCUMENTS.items():
+        report.write(folder / f"{name}.html", made)
+    return folder
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_a_person_sees(browser: Page, files: Path, name: str) -> None:
+    browser.open(files / f"{name}.html")
+    assert browser.value("document.querySelector('h1').innerText") == HEADLINES[name]
+    assert browser.value("document.title") == f"kloc: {HEADLINES[name]}"
+    for width in WIDTHS.values():
+        for dark in (False, True):
+            browser.show(dark=dark, width=width)
+            boxes = browser.value(BOXES)
+            assert boxes
+            assert all(wide > 200 and high > 60 for _, wide, high, _ in boxes), boxes
+            assert all(right <= width for *_, right in boxes), boxes
+            # Only tables scroll sideways, and each on its own.
+            assert browser.value("document.documentElement.scrollWidth") <= width
+            assert browser.value(TEXT_OUTSIDE) == []
+            words, drawn = browser.value(CONTRASTS)
+            assert words >= 4.5
+            assert drawn >= 3
+    told = [event["method"] for event in browser.events]
+    assert not {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"} & set(told)
+    wanted = [
+        event["params"]["request"]["url"]
+        for event in browser.events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert wanted == [(files / f"{name}.html").as_uri()]
+
+
+def test_light_and_dark_differ_and_paper_is_light(browser: Page, files: Path) -> None:
+    browser.open(files / "runs.html")
+    seen = {}
+    for dark, medium in ((False, "screen"), (True, "screen"), (True, "print")):
+        browser.show(dark=dark, medium=medium)
+        ink = browser.value("getComputedStyle(document.querySelector('svg text')).fill")
+        paper = browser.value("getComputedStyle(document.body).backgroundColor")
+        seen[dark, medium] = (ink, paper)
+    assert (
+        seen[False, "screen"] == seen[True, "print"] == ("rgb(91, 99, 109)", "rgb(255, 255, 255)")
+    )
+    assert seen[True, "screen"] == ("rgb(160, 168, 178)", "rgb(20, 23, 27)")
+
+
+def test_the_numbers_behind_a_figure_are_folded_away(browser: Page, files: Path) -> None:
+    browser.open(files / "runs.html")
+    shown = "document.querySelector('figure details table').checkVisibility()"
+    assert not browser.value(shown)
+    browser.value("document.querySelector('figure details').open = true")
+    assert browser.value(shown)
+    browser.show(width=WIDTHS["phone"])
+    assert browser.value("document.documentElement.scrollWidth") <= WIDTHS["phone"]
+
+
+def test_on_paper_no_figure_is_cut(browser: Page, files: Path) -> None:
+    browser.open(files / "runs.html")
+    browser.show(dark=True, medium="print")
+    uncut = (
+        "[...document.querySelectorAll('figure')].every("
+        "figure => getComputedStyle(figure).breakInside === 'avoid')"
+    )
+    assert browser.value(uncut)
+    pdf = browser.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) > 1
+
+
+def test_the_links_at_the_top_lead_to_the_sections(browser: Page, files: Path) -> None:
+    browser.open(files / "runs.html")
+    names = browser.value("[...document.querySelectorAll('nav a')].map(link => link.hash)")
+    assert "#time" in names
+    for name in names:
+        assert browser.value(f"!!document.querySelector({json.dumps(name)})"), name
