@@ -222,6 +222,12 @@ def test_a_result_file_is_shown_and_reported(
     assert "same machine, same versions" in capsys.readouterr().out
 
 
+def test_a_report_does_not_replace_what_it_is_of(result_file: Path) -> None:
+    with pytest.raises(KlocError, match="would replace the result file"):
+        compare.run(parsed(compare, str(result_file), f"--report={result_file}"))
+    assert json.loads(result_file.read_text()) == RESULT
+
+
 def test_figures_are_shown_even_if_no_report_can_be_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
