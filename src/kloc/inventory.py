@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kloc import cache, guest, kernel, kerneltree, machine, plugin, profile, root, workload
+from kloc import (
+    cache,
+    guest,
+    kernel,
+    kerneltree,
+    machine,
+    plugin,
+    profile,
+    programs,
+    root,
+    workload,
+)
 from kloc.errors import KlocError
 
 CONTENTS = {
@@ -25,6 +36,7 @@ CONTENTS = {
     "plugin": "built timing models",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
+    "program": "programs that workloads bring along",
     "data": "empty disks for the machine",
     "mypy": "what the type checker remembers",
     "scratch": "runs under way, and the last ones that failed",
@@ -98,8 +110,11 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield kernel.vanilla
     yield kerneltree.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
-    packages = {(), *(workload.load(name).packages for name in workload.names())}
+    known = [workload.load(name) for name in workload.names()]
+    packages = {(), *(each.packages for each in known)}
     yield from (partial(guest.guest_image, names) for names in sorted(packages))
+    sources = {workload.SOURCES / name for each in known for name in each.programs}
+    yield from (partial(programs.build, source) for source in sorted(sources))
     disks = {profile.load(name).storage.capacity for name in profile.names()}
     yield from (partial(_disk, size) for size in sorted(disks))
 

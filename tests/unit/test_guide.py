@@ -60,13 +60,14 @@ def test_the_machine_has_every_key(tmp_path: Path) -> None:
 
 
 def test_the_policy_sets_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "demote.toml").write_text(example("toml", 1))
+    (tmp_path / "eager.toml").write_text(example("toml", 1))
     monkeypatch.setattr(policy, "POLICIES", tmp_path)
-    demote = policy.load("demote")
-    settings = demote.settings("redis", profile.load("tiered"))
+    eager = policy.load("eager")
+    settings = eager.settings("redis", profile.load("tiered"))
     assert settings["/sys/kernel/mm/numa/demotion_enabled"] == "1"
-    assert settings["/sys/kernel/mm/lru_gen/min_ttl_ms"] == "23"
+    assert settings["/sys/kernel/debug/sched/numa_balancing/hot_threshold_ms"] == "234"
     assert settings["/proc/sys/vm/watermark_scale_factor"] == "400"
+    assert eager.expect == ("promoted", "demoted")
 
 
 def commands() -> list[str]:
