@@ -2,18 +2,21 @@
 """The folder outside the checkout where all that is built or fetched is kept, by content.
 
 <cache>/<kind>/<key>/   what `build` made, whole or not there at all
+<cache>/<kind>/<key>.used   its time: when that was last used; locked by those who use it
 <cache>/scratch/        folders of runs under way, and of the last ones that failed
 """
 
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import IO
 
 from kloc import ui
 from kloc.errors import KlocError
@@ -25,7 +28,16 @@ RUNNING = ".running"
 FAILED = ".failed"
 """What marks a scratch folder: locked while its process lives, there once the run has failed."""
 
+DRAFT = ".draft"
+"""The end of the name of what is being made."""
+
 _chosen: Path | None = None
+
+_held: dict[Path, IO[str]] = {}
+"""What this process uses, with the locks that say so."""
+
+_noted: set[Path] | None = None
+"""What `build` was asked for, while it makes nothing."""
 
 
 def use(folder: Path) -> None:
@@ -89,21 +101,91 @@ def _pieces(part: bytes | str | Path) -> Iterator[bytes]:
 def build(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     """Return the folder <cache>/<kind>/<key>; if it is not there, `make` fills it first.
 
-    Two processes that want the same share one build. A `make` that raises leaves nothing.
+    Two processes that want the same share one build. A `make` that raises leaves nothing. It is in
+    use until this process ends.
     """
     shelf = folder() / kind
     result = shelf / key
-    if result.is_dir():
+    if _noted is not None:
+        _noted.add(result)
         return result
     shelf.mkdir(exist_ok=True)
+    hold(result)
+    if result.is_dir():
+        return result
     with locked(shelf / f"{key}.lock", f"{kind} {key}"):
         if not result.is_dir():
             _make(result, make)
     return result
 
 
+def hold(result: Path) -> None:
+    """Note that what is, or will be, at `result` is used now, and until this process ends."""
+    mark = _beside(result, "used")
+    if result not in _held:
+        file = mark.open("a")
+        # This waits while somebody removes it.
+        fcntl.flock(file, fcntl.LOCK_SH)
+        _held[result] = file
+    os.utime(mark)
+
+
+@contextmanager
+def noting() -> Iterator[set[Path]]:
+    """Let `build` make nothing in the block, but note in the set that is given what is asked for.
+
+    What it returns need not be there then.
+    """
+    global _noted
+    _noted = set()
+    try:
+        yield _noted
+    finally:
+        _noted = None
+
+
+def entries(kind: str) -> list[Path]:
+    """Return what `build` made of a kind, and what builds that were killed left of it."""
+    shelf = folder() / kind
+    names = {path.name.removesuffix(DRAFT) for path in shelf.glob("*") if path.is_dir()}
+    return sorted(shelf / name for name in names if re.fullmatch("[0-9a-f]{20}", name))
+
+
+def folders(result: Path) -> list[Path]:
+    """Return the folders that one of `entries` consists of."""
+    both = (result, result.with_name(result.name + DRAFT))
+    return [path for path in both if path.is_dir()]
+
+
+def last_used(result: Path) -> float:
+    """Return when one of `entries` was last used, or made, in seconds since 1970."""
+    marks = [_beside(result, "used"), _beside(result, "lock"), *folders(result)]
+    return max((mark.stat().st_mtime for mark in marks if mark.exists()), default=0.0)
+
+
+def discard(result: Path) -> bool:
+    """Remove one of `entries`; say whether it is gone. What a process makes or uses stays."""
+    with _beside(result, "used").open("a") as used, _beside(result, "lock").open("a") as lock:
+        try:
+            for file in (used, lock):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        # Who dies in the middle leaves a draft, and nothing that looks whole.
+        draft = result.with_name(result.name + DRAFT)
+        remove(draft)
+        if result.exists():
+            result.rename(draft)
+            remove(draft)
+    return True
+
+
+def _beside(result: Path, suffix: str) -> Path:
+    return result.with_name(f"{result.name}.{suffix}")
+
+
 def _make(result: Path, make: Callable[[Path], None]) -> None:
-    draft = result.with_name(f"{result.name}.draft")
+    draft = result.with_name(result.name + DRAFT)
     remove(draft)
     draft.mkdir()
     try:

@@ -110,6 +110,9 @@ def _settle(args: argparse.Namespace) -> None:
     ui.settings.verbose = args.verbose
     if args.cache is not None:
         cache.use(args.cache)
+    environment = Path(sys.prefix)
+    if environment.parent == cache.folder() / "python":
+        cache.hold(environment)
 
 
 def _report(error: KlocError) -> None:

@@ -52,10 +52,10 @@ def checkout(folder: Path) -> None:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise KlocError(f"{folder} is there already", hint="name a new folder for the tree")
-    repository = _repository()
+    source = repository()
     folder.mkdir(parents=True, exist_ok=True)
     with ui.timed("checking the kernel out", seconds=20):
-        binds = [Bind(repository, REPOSITORY), Bind(folder, TREE)]
+        binds = [Bind(source, REPOSITORY), Bind(folder, TREE)]
         _git(["clone", "--quiet", "--origin", BASE, str(REPOSITORY), "."], binds)
         _git(["remote", "remove", BASE], binds)
     _commit_new_files(folder)
@@ -80,7 +80,7 @@ def export(folder: Path) -> None:
         _export_patches(Path(drafts))
 
 
-def _repository() -> Path:
+def repository() -> Path:
     """Return the bare repository with Debian's source as its only commit."""
     linux = kernel.vanilla()
     made = cache.build("linux-git", linux.parent.name, lambda draft: _import(linux, draft))

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from kloc import ui
+from kloc.commands import options
 from kloc.errors import unknown
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a listing."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="show these in full")
+def add_arguments(parser: argparse.ArgumentParser, names: options.Names) -> None:
+    """Add the options of a listing of `names`."""
+    shown = parser.add_argument("names", nargs="*", metavar="NAME", help="show these in full")
+    options.completes(shown, names)
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write all of it there ('-': to stdout)"
     )
@@ -35,6 +37,7 @@ def show(args: argparse.Namespace, rows: Sequence[Mapping[str, Any]]) -> int:
         if str(args.json) == "-":
             print(text)
         else:
+            options.check_outputs(args)
             args.json.write_text(text + "\n")
         return 0
     table = Table(show_header=False, box=None)

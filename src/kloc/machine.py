@@ -183,7 +183,7 @@ class Machine:
 
     def command(self) -> list[str]:
         """Return the argv that starts this machine."""
-        data = _data_image(self.parts.root, self.job.profile.storage.capacity)
+        data = data_image(self.parts.root, self.job.profile.storage.capacity)
         images = [self.parts.image.path, self.folder / "job.img", data]
         argv = qemu_arguments(self.job, self.parts, self.folder, self._memory.files, images)
         return self.parts.root.command(
@@ -489,7 +489,7 @@ def _write_job(job: Job, parts: Parts, image: Path) -> None:
     guest.job_image(paths, image)
 
 
-def _data_image(root: Root, size: int) -> Path:
+def data_image(root: Root, size: int) -> Path:
     """Return an empty ext4 file system of `size` bytes for /data, made once."""
 
     def make(folder: Path) -> None:

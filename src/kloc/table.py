@@ -104,7 +104,7 @@ def summary(run: Run) -> Table:
         "policy": run["policy"],
         "operations": f"{run['operations']:,}",
         "seconds": f"{run['seconds']:.4f}",
-        "operations a second": f"{run['throughput']:,.0f}",
+        "operations a second": _rate(run["throughput"]),
         "instructions, user": f"{instructions['user']:,}",
         "instructions, kernel": f"{instructions['kernel']:,}",
         **{f"stalls in {tier} memory, s": f"{total / 1e9:.4f}" for tier, total in stall.items()},
@@ -153,10 +153,15 @@ def _cells(runs: Sequence[Run], workload: str, policy: str) -> list[str]:
     if not of[policy]:
         return ["", "", ""]
     return [
-        f"{median(of[policy].values()):,.0f}",
+        _rate(median(of[policy].values())),
         _spread(_ratios(of[policy], of[LOWER]), "{:.2f}"),
         _spread([100 * ratio for ratio in _ratios(of[policy], of[UPPER])], "{:.0f} %"),
     ]
+
+
+def _rate(value: float) -> str:
+    """Return operations a second; a program of one's own does a part of one."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _ratios(these: Mapping[int, float], those: Mapping[int, float]) -> list[float]:

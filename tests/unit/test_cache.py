@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,10 @@ def test_a_failed_build_leaves_nothing(empty_cache: Path) -> None:
 
     with pytest.raises(KlocError):
         cache.build("kind", "key", fail)
-    assert [path.name for path in (empty_cache / "kind").iterdir()] == ["key.lock"]
+    assert sorted(path.name for path in (empty_cache / "kind").iterdir()) == [
+        "key.lock",
+        "key.used",
+    ]
 
 
 BUILD = """
@@ -72,10 +76,12 @@ def test_a_run_leaves_nothing(empty_cache: Path) -> None:
 
 def test_the_last_failed_runs_are_kept(empty_cache: Path) -> None:
     failed = []
-    for _ in range(cache.FAILED_KEPT + 2):
+    for number in range(cache.FAILED_KEPT + 2):
         with pytest.raises(KlocError), cache.scratch("run") as folder:
             failed.append(folder)
             raise KlocError("no")
+        # The clock of a file system ticks more slowly than this.
+        os.utime(folder, (number, number))
     with cache.scratch("other"):
         kept = {path for path in failed if path.exists()}
     assert kept == set(failed[-cache.FAILED_KEPT :])
@@ -105,3 +111,47 @@ def test_a_cache_that_cannot_be_made(tmp_path: Path, empty_cache: Path) -> None:
     with pytest.raises(KlocError, match="cannot be made"):
         cache.folder()
     cache.use(empty_cache)
+
+
+USE = """
+import sys
+from pathlib import Path
+from kloc import cache
+cache.use(Path(sys.argv[1]))
+cache.build("kind", sys.argv[2], lambda draft: (draft / "it").touch())
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_another_process_uses_is_not_removed(empty_cache: Path) -> None:
+    key = cache.key("it")
+    user = subprocess.Popen(
+        [sys.executable, "-c", USE, str(empty_cache), key],
+        env={"PYTHONPATH": str(PROJECT / "src")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with user:
+        assert user.stdout is not None and user.stdout.readline() == "ready\n"
+        (entry,) = cache.entries("kind")
+        assert not cache.discard(entry)
+        assert (entry / "it").exists()
+    assert cache.discard(entry)
+    assert cache.entries("kind") == []
+
+
+def test_what_is_being_made_is_not_removed(empty_cache: Path) -> None:
+    def make(draft: Path) -> None:
+        (entry,) = cache.entries("kind")
+        assert not cache.discard(entry)
+        (draft / "it").touch()
+
+    assert (cache.build("kind", cache.key("it"), make) / "it").exists()
+
+
+def test_what_would_be_built_is_noted_and_not_built(empty_cache: Path) -> None:
+    with cache.noting() as noted:
+        cache.build("kind", "key", lambda draft: pytest.fail("built"))
+    assert noted == {empty_cache / "kind" / "key"}

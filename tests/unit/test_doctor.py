@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
+import argparse
 import json
-from argparse import Namespace
+import os
+import time
 from pathlib import Path
 
 import pytest
 
-from kloc import debian
+from kloc import cache, debian, inventory, plugin, root, ui
 from kloc.commands import doctor
+from kloc.errors import KlocError
+
+
+def options(*argv: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    doctor.add_arguments(parser)
+    return parser.parse_args(argv)
 
 
 def test_what_is_missing_is_named_with_its_remedy(
     monkeypatch: pytest.MonkeyPatch, empty_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(debian, "missing", lambda: ["mmdebstrap"])
-    assert doctor.run(Namespace(json=True)) == 1
+    assert doctor.run(options("--json")) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["cache"] == str(empty_cache)
     (packages,) = [found for found in document["findings"] if found["what"] == "packages"]
@@ -26,12 +35,97 @@ def test_what_the_cache_holds_is_weighed(
 ) -> None:
     (empty_cache / "kernel").mkdir()
     (empty_cache / "kernel" / "bzImage").write_bytes(bytes(1 << 20))
-    doctor.run(Namespace(json=True))
+    doctor.run(options("--json"))
     sizes = json.loads(capsys.readouterr().out)["cache_bytes"]
     assert sizes.keys() == {"kernel"}
     assert 1 << 20 <= sizes["kernel"] < 2 << 20
 
 
 def test_it_is_readable(empty_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    doctor.run(Namespace(json=False))
+    doctor.run(options())
     assert "nothing yet" in capsys.readouterr().out
+
+
+DAY = 86400
+
+
+@pytest.fixture
+def full_cache(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> Path:
+    """A cache with a tool root, and timing models: this checkout's, another, two old ones."""
+    monkeypatch.setattr(ui, "settings", ui.Settings(yes=True))
+    _item("root", cache.key(debian.SUITE, *root.PACKAGES))
+    with cache.noting() as noted:
+        plugin.build()
+    (model,) = {path.name for path in noted if path.parent.name == "plugin"}
+    _item("plugin", model)
+    _item("plugin", "1" * 20)
+    _item("plugin", "2" * 20, days=31)
+    _item("plugin", "3" * 20 + cache.DRAFT, days=31)
+    (empty_cache / "plugin" / "notes").mkdir()
+    return empty_cache
+
+
+def _item(kind: str, name: str, days: int = 0) -> None:
+    path = cache.folder() / kind / name
+    path.mkdir(parents=True)
+    (path / "content").write_bytes(bytes(1 << 20))
+    os.utime(path, (time.time() - days * DAY,) * 2)
+
+
+def names(cached: Path) -> list[str]:
+    return sorted(path.name for path in (cached / "plugin").iterdir() if path.is_dir())
+
+
+def test_what_this_checkout_does_not_use_is_told(
+    full_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor.run(options("--json"))
+    document = json.loads(capsys.readouterr().out)
+    unused = document["cache_unused_bytes"]
+    assert unused.keys() == {"plugin"}
+    assert 3 << 20 <= unused["plugin"] < document["cache_bytes"]["plugin"]
+    doctor.run(options())
+    assert "3 MiB not used" in capsys.readouterr().out
+
+
+def test_what_is_old_is_removed(full_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = names(full_cache)
+    assert doctor.run(options("--prune", "--dry-run")) == 0
+    assert names(full_cache) == before
+    assert doctor.run(options("--prune")) == 0
+    assert set(before) - set(names(full_cache)) == {"2" * 20, "3" * 20 + cache.DRAFT}
+    assert "removed 2 MiB" in capsys.readouterr().out
+    doctor.run(options("--prune"))
+    assert "there is nothing to remove" in capsys.readouterr().out
+
+
+def test_what_is_used_is_not_old(full_cache: Path) -> None:
+    cache.build("plugin", "2" * 20, lambda draft: pytest.fail("built again"))
+    old = {item.path.name for item in inventory.items() if item.days > inventory.OLD_DAYS}
+    assert old == {"3" * 20}
+
+
+def test_what_this_checkout_does_not_use_is_removed(full_cache: Path) -> None:
+    before = names(full_cache)
+    doctor.run(options("--prune", "all-unused"))
+    gone = {"1" * 20, "2" * 20, "3" * 20 + cache.DRAFT}
+    assert set(before) - set(names(full_cache)) == gone
+    assert "notes" in names(full_cache)
+    assert inventory.used_here() >= {item.path for item in inventory.items()}
+
+
+def test_nothing_is_removed_unasked(monkeypatch: pytest.MonkeyPatch, full_cache: Path) -> None:
+    before = names(full_cache)
+    monkeypatch.setattr(ui, "settings", ui.Settings())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    with pytest.raises(KlocError, match="Remove these 2"):
+        doctor.run(options("--prune"))
+    monkeypatch.setattr(ui, "ask", lambda *_: False)
+    doctor.run(options("--prune"))
+    assert names(full_cache) == before
+
+
+@pytest.mark.parametrize("argv", [("--dry-run",), ("--prune", "--json")])
+def test_options_that_say_nothing_together(argv: tuple[str, ...], empty_cache: Path) -> None:
+    with pytest.raises(KlocError, match="goes with"):
+        doctor.run(options(*argv))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kloc import policy, workload
-from kloc.commands import compare, options, policies, run, shell
+from kloc.commands import compare, machines, options, policies, run, shell
 from kloc.errors import KlocError
 
 RESULT = {
@@ -41,7 +41,7 @@ RESULT = {
 def parsed(command: Any, *argv: str, program: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return parser.parse_args(argv, argparse.Namespace(program=program))
+    return parser.parse_args(argv, argparse.Namespace(program=program, command=command))
 
 
 @pytest.fixture
@@ -222,6 +222,12 @@ def test_a_result_file_is_shown_and_reported(
     assert "same machine, same versions" in capsys.readouterr().out
 
 
+def test_a_report_does_not_replace_what_it_is_of(result_file: Path) -> None:
+    with pytest.raises(KlocError, match="would replace the result file"):
+        compare.run(parsed(compare, str(result_file), f"--report={result_file}"))
+    assert json.loads(result_file.read_text()) == RESULT
+
+
 def test_figures_are_shown_even_if_no_report_can_be_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -244,3 +250,17 @@ def test_names_are_completed_where_they_are_asked_for() -> None:
     complete: Any = action.completer  # type: ignore[attr-defined]
     assert "tpp" in complete("")
     assert "stock,tpp" in complete("stock,t")
+
+
+def test_a_listing_is_written_where_that_can_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert machines.run(parsed(machines, "cxl", f"--json={tmp_path}/m")) == 0
+    (shown,) = json.loads((tmp_path / "m").read_text())
+    assert shown["name"] == "cxl"
+    machines.run(parsed(machines, "cxl", "--json=-"))
+    assert json.loads(capsys.readouterr().out) == [shown]
+    with pytest.raises(KlocError, match="there is no folder"):
+        machines.run(parsed(machines, f"--json={tmp_path}/no/m"))
+    with pytest.raises(KlocError, match="did you mean 'cxl'"):
+        machines.run(parsed(machines, "cxk"))

@@ -178,6 +178,16 @@ def test_results_of_other_variants_differ() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("throughput", "said"), [(1234.6, "1,235"), (0.0998, "0.0998"), (5.0, "5")]
+)
+def test_a_rate_below_one_is_not_shown_as_none(throughput: float, said: str) -> None:
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(table.summary({**run(), "throughput": throughput}))
+    (row,) = [line for line in console.export_text().splitlines() if "a second" in line]
+    assert row.split("│")[2].strip() == said
+
+
 def test_a_bound_that_was_not_measured_leaves_its_column_empty() -> None:
     (row,) = [line for line in shown(fake("tpp", 1, 120)).splitlines() if "tpp" in line]
     assert [cell.strip() for cell in row.strip().strip("│").split("│")] == ["tpp", "120", "", ""]

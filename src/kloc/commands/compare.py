@@ -101,6 +101,8 @@ def _show(todo: list[Task]) -> int:
 def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
     if len(paths) > 2:
         raise KlocError("one or two result files can be shown", "kloc compare A.json [B.json]")
+    if args.report and args.report.resolve() in [path.resolve() for path in paths]:
+        raise KlocError(f"--report {args.report} would replace the result file", "name another one")
     contents = [result.read(path) for path in paths]
     options.write_outputs(args, contents[0])
     for path, content in zip(paths, contents, strict=True):

@@ -5,13 +5,11 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-from kloc import cache, debian, root, ui
+from kloc import cache, debian, inventory, root, ui
 from kloc.errors import KlocError
 
 NAME = "doctor"
@@ -22,21 +20,8 @@ DISK_NEEDED = 12 << 30
 TEMPORARY_NEEDED = 3 << 30
 """Bytes: for a machine and what runs beside it; for all that is built; for a root being made."""
 
-CONTENTS = {
-    "python": "kloc's own Python environment",
-    "root": "the Debian root with compiler, kernel source and QEMU",
-    "linux": "the kernel's source and objects",
-    "linux-git": "the kernel's source as a git repository",
-    "ccache": "compiled files",
-    "kernel": "built kernels",
-    "plugin": "built timing models",
-    "guest-debian": "Debian packages for the machine",
-    "guest": "disk images for the machine",
-    "browser": "the Debian root with Chromium that reports are tested in",
-    "mypy": "what the type checker remembers",
-    "scratch": "runs under way, and the last ones that failed",
-}
-"""The kinds of things in the cache folder."""
+OLD, UNUSED = "old", "all-unused"
+"""What --prune removes."""
 
 
 @dataclass(frozen=True)
@@ -52,22 +37,75 @@ class Finding:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `kloc doctor`."""
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument(
+        "--prune",
+        nargs="?",
+        const=OLD,
+        choices=(OLD, UNUSED),
+        help="remove from the cache what nobody has used for "
+        f"{inventory.OLD_DAYS} days ({OLD}, the default), or what this checkout does not use "
+        f"({UNUSED}); never what is in use",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="with --prune: remove nothing")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the findings; return 1 if there is one that is not well."""
-    sizes = _sizes()
+    """Print the findings, or prune; return 1 if there is a finding that is not well."""
+    if args.dry_run and not args.prune:
+        raise KlocError("--dry-run goes with --prune", "kloc doctor changes nothing")
+    if args.prune:
+        if args.json:
+            raise KlocError("--json goes with the findings, not with --prune", "leave one out")
+        return _prune(args.prune, args.dry_run)
+    items = inventory.items()
+    sizes = inventory.sizes()
+    unused = _unused(items)
     findings = list(_findings(sum(sizes.values())))
     if args.json:
         document = {
             "cache": str(cache.folder()),
             "findings": [asdict(finding) for finding in findings],
             "cache_bytes": sizes,
+            "cache_unused_bytes": unused,
         }
         print(json.dumps(document, indent=1))
     else:
-        _print(findings, sizes)
+        _print(findings, sizes, unused)
     return 0 if all(finding.well for finding in findings) else 1
+
+
+def _prune(which: str, dry_run: bool) -> int:
+    chosen = [
+        item
+        for item in inventory.items()
+        if (not item.used_here if which == UNUSED else item.days > inventory.OLD_DAYS)
+    ]
+    for item in chosen:
+        print(
+            f"{_human(item.size):>8}  {item.kind} {item.path.name}, used {item.days:.0f} days ago"
+        )
+    if not chosen:
+        print("there is nothing to remove")
+    if dry_run or not chosen:
+        return 0
+    total = _human(sum(item.size for item in chosen))
+    if not ui.ask(f"Remove these {len(chosen)}, {total} in all?", "say --yes to have them removed"):
+        return 0
+    kept = [item for item in chosen if not cache.discard(item.path)]
+    for item in kept:
+        print(f"in use, and still there: {item.kind} {item.path.name}")
+    removed = sum(item.size for item in chosen) - sum(item.size for item in kept)
+    print(f"removed {_human(removed)}")
+    return 0
+
+
+def _unused(items: Sequence[inventory.Item]) -> dict[str, int]:
+    """Return the bytes of each kind that this checkout does not use."""
+    unused: dict[str, int] = {}
+    for item in items:
+        if not item.used_here:
+            unused[item.kind] = unused.get(item.kind, 0) + item.size
+    return unused
 
 
 def _findings(cached: int) -> Iterator[Finding]:
@@ -114,17 +152,7 @@ def _enough(what: str, there_is: int, needed: int, remedy: str) -> Finding:
     return Finding(what, there_is >= needed, state, "" if there_is >= needed else remedy)
 
 
-def _sizes() -> dict[str, int]:
-    """Return the bytes that each kind of thing takes in the cache folder."""
-    there = [cache.folder() / kind for kind in CONTENTS if (cache.folder() / kind).is_dir()]
-    if not there:
-        return {}
-    du = ["du", "--summarize", "--block-size=1", *map(str, there)]
-    lines = subprocess.run(du, capture_output=True, text=True, check=False).stdout.splitlines()
-    return {Path(path).name: int(size) for size, path in (line.split("\t") for line in lines)}
-
-
-def _print(findings: list[Finding], sizes: dict[str, int]) -> None:
+def _print(findings: list[Finding], sizes: dict[str, int], unused: dict[str, int]) -> None:
     from rich.table import Table
 
     table = Table(box=None, show_header=False)
@@ -135,12 +163,20 @@ def _print(findings: list[Finding], sizes: dict[str, int]) -> None:
             table.add_row("", "", f"[yellow]{finding.remedy}[/]")
     out = ui.console_out()
     out.print(table)
-    out.print(f"\nIn {cache.folder()} (any of it may be removed while no kloc runs):")
+    total, spare = _human(sum(sizes.values())), _human(sum(unused.values()))
+    out.print(
+        f"\n{total} in {cache.folder()}, {spare} of it not used by this checkout "
+        "(kloc doctor --prune):",
+        markup=False,
+    )
     contents = Table(box=None, show_header=False)
     for kind, size in sizes.items():
-        contents.add_row(_human(size), kind, CONTENTS[kind])
+        spare = f"{_human(unused[kind])} not used" if unused.get(kind) else ""
+        contents.add_row(_human(size), kind, inventory.CONTENTS[kind], spare)
     out.print(contents if sizes else "  nothing yet")
 
 
 def _human(size: int) -> str:
+    if size < 1 << 30:
+        return f"{size / (1 << 20):.0f} MiB"
     return f"{size / (1 << 30):.1f} GiB"

@@ -14,7 +14,7 @@ HELP = "list the machines that can be measured on"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    listing.add_arguments(parser)
+    listing.add_arguments(parser, profile.names)
 
 
 def run(args: argparse.Namespace) -> int:

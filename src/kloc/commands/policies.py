@@ -14,7 +14,7 @@ HELP = "list the policies, with what each sets"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    listing.add_arguments(parser)
+    listing.add_arguments(parser, policy.names)
     options.add(parser, "machine")
 
 

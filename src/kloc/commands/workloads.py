@@ -13,7 +13,7 @@ HELP = "list the workloads"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    listing.add_arguments(parser)
+    listing.add_arguments(parser, workload.names)
 
 
 def run(args: argparse.Namespace) -> int:
