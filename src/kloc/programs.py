@@ -22,7 +22,7 @@ def build(source: Path) -> Path:
         files = ["-o", str(OUT / source.stem), str(SOURCES / source.name)]
         binds = [Bind(source.parent, SOURCES), Bind(draft, OUT)]
         with ui.progress(f"building {source.stem}"):
-            tools.run(["gcc", *FLAGS, *files], binds=binds)
+            tools.run(["gcc", *FLAGS, *files, "-lm"], binds=binds)
 
     return cache.build("program", cache.key(tools.key, *FLAGS, source.stem, source.parent), make) / (
         source.stem
