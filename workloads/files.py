@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 
 from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
-DIRECTORIES = 400
+DIRECTORIES = 300
 FILES = 200
 SESSIONS = 80
 BOXES = 16
@@ -117,7 +117,7 @@ def workloads() -> Iterable[Workload]:
     """Return smallfiles and mail."""
     yield Workload(
         name="smallfiles",
-        summary="80,000 small files in 400 directories: list, read, create, rename, unlink",
+        summary="60,000 small files in 300 directories: list, read, create, rename, unlink",
         packages=(),
         programs=("smallfiles.c",),
         setup=_smallfiles_setup,

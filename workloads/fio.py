@@ -67,8 +67,9 @@ def _common(job: Job, size: Size) -> str:
 
 
 def _named(job: Job) -> str:
-    number = "0" if job.one_file else "$jobnum"
-    return f"--filename_format='{job.name}.{number}'"
+    if job.one_file:
+        return f"--filename={job.name}.0"
+    return f"--filename_format='{job.name}.$jobnum'"
 
 
 def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
