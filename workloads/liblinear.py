@@ -7,7 +7,8 @@ lose nothing. The data set (workloads/src/sparse.c) is like a bag of words:
 iteration goes over all rows in random order, and looks the weight of each
 feature up; some weights are hot, no row is.
 
-The text is read before the measured region: training is what is measured.
+The text is read before the measured region and the model is written after it:
+training is what is measured.
 liblinear draws its own order, the same each time; seeds vary addresses only.
 """
 
@@ -28,7 +29,7 @@ LONG_COST, LONG_TOLERANCE = 0.3, 0.001
 # In percent, of rows that it was trained with.
 ACCURACY = 80.0
 TESTED = 2_000
-DONE = "/run/kloc/done"
+MODEL, DONE = "/run/kloc/model", "/run/kloc/done"
 ITERATIONS = re.compile(r"^optimization finished, #iter = (\d+)$", re.M)
 ACCURATE = re.compile(r"^Accuracy = ([\d.]+)% \(\d+/(\d+)\)$", re.M)
 
@@ -42,9 +43,9 @@ def _start(size: Size, seed: int) -> str:
     long = size.measured > 1
     cost, tolerance = (LONG_COST, LONG_TOLERANCE) if long else (COST, TOLERANCE)
     return f"""
-mkfifo {DONE}
+mkfifo {MODEL} {DONE}
 {{
-    liblinear-train -s 1 -c {cost} -e {tolerance} /data/rows /data/model >/run/kloc/train 2>&1 \\
+    liblinear-train -s 1 -c {cost} -e {tolerance} /data/rows {MODEL} >/run/kloc/train 2>&1 \\
         && echo trained >{DONE} || echo failed >{DONE}
 }} &
 until pid=$(pgrep -x liblinear-train) && [ "$(readlink /proc/$pid/fd/3)" = /data/rows ]; do
@@ -56,16 +57,20 @@ kill -STOP $pid
 
 
 def _measured(size: Size, seed: int) -> str:
+    """Let it train until it opens its model for writing, which is a pipe's other end."""
     return f"""
 kill -CONT $(pgrep -x liblinear-train)
-read result <{DONE}
-cat /run/kloc/train
-test "$result" = trained
+exec 3<{MODEL}
+cat <&3 >/data/model &
 """
 
 
 def _check(size: Size, seed: int) -> str:
     return f"""
+read result <{DONE}
+cat /run/kloc/train
+test "$result" = trained
+while pgrep -x cat >/dev/null; do sleep 0.01; done
 head -n {TESTED} /data/rows >/data/tested
 liblinear-predict /data/tested /data/model /data/predicted
 """
@@ -73,7 +78,7 @@ liblinear-predict /data/tested /data/model /data/predicted
 
 def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
     """Count each row of each iteration."""
-    iterations = ITERATIONS.search(printed["measured"])
+    iterations = ITERATIONS.search(printed["check"])
     if iterations is None:
         raise WorkloadFailed("liblinear: training did not finish")
     accuracy = ACCURATE.search(printed["check"])
