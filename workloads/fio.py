@@ -51,10 +51,10 @@ class Job:
 
 
 FILEBENCH = (
-    Job("sequential", 8, file_mib=16, operations=8_000, rw="rw"),
-    Job("random", 8, file_mib=56, operations=8_000, rw="randrw", options="zipf:1.1"),
+    Job("sequential", 8, file_mib=12, operations=10_000, rw="rw"),
+    Job("random", 8, file_mib=60, operations=10_000, rw="randrw", options="zipf:1.2"),
 )
-RANDRW = (Job("one", 16, file_mib=640, operations=8_000, rw="randrw", one_file=True),)
+RANDRW = (Job("one", 16, file_mib=640, operations=10_000, rw="randrw", one_file=True),)
 
 
 def _common(job: Job, size: Size) -> str:
@@ -67,8 +67,9 @@ def _common(job: Job, size: Size) -> str:
 
 
 def _named(job: Job) -> str:
-    number = "0" if job.one_file else "$jobnum"
-    return f"--filename_format='{job.name}.{number}'"
+    if job.one_file:
+        return f"--filename={job.name}.0"
+    return f"--filename_format='{job.name}.$jobnum'"
 
 
 def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:

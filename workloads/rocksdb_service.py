@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RocksDB as a real service asks it: rocksdb-mixgraph, and rocksdb-backup beside it.
+
+rocksdb-mixgraph is db_bench's model of a key-value store of a social graph: Cao
+et al., "Characterizing, Modeling, and Benchmarking RocksDB Key-Value Workloads at
+Facebook", FAST 2020. 85 % get, 14 % put, 1 % scan; keys lie in 30 ranges, of which
+one draws three quarters of all accesses, and within a range some keys are hotter.
+The distributions' parameters are those that the model's authors give for it in
+RocksDB's "Benchmarking tools" wiki, as `prefix_dist`. Their values of 43 bytes
+are 1000 here, so that the database is loaded in reasonable time.
+
+rocksdb-backup is the same while tar copies the oldest table files, by hard
+links to them, to a second place: they are read once, and written once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+
+KEYS = 550_000
+VALUE = 1000
+TABLE = 4 << 20
+# RocksDB's default of 32 MiB over the machine's scale.
+BLOCK_CACHE = 1 << 20
+CLIENTS = 8
+OPERATIONS = 48_000
+# Table files that are copied: 160 MB.
+OLD = 40
+MODEL = (
+    "--key_dist_a=0.002312 --key_dist_b=0.3467 --keyrange_num=30 "
+    "--keyrange_dist_a=14.18 --keyrange_dist_b=-2.917 "
+    "--keyrange_dist_c=0.0164 --keyrange_dist_d=-0.08082 "
+    "--value_k=0.2615 --value_sigma=25.45 --iter_k=2.517 --iter_sigma=14.236 "
+    "--mix_get_ratio=0.85 --mix_put_ratio=0.14 --mix_seek_ratio=0.01"
+)
+BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
+DONE = re.compile(
+    r"^mixgraph\s+:.* (\d+) operations;.* reads (\d+) in (\d+) found", re.M
+)
+
+
+def _common(size: Size) -> str:
+    return (
+        f"--db=/data/db --num={size.loaded(KEYS)} --key_size=48 --value_size={VALUE} "
+        f"--compression_type=none --bloom_bits=10 --cache_size={BLOCK_CACHE} "
+        f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
+        f"--max_bytes_for_level_base={8 * TABLE} --enable_write_thread_adaptive_yield=false"
+    )
+
+
+def _setup(size: Size, seed: int, *, backup: bool) -> str:
+    load = f"""
+db_bench --benchmarks=fillseq,waitforcompaction --threads=1 --batch_size=100 --disable_wal=1 \\
+    --seed=1 {_common(size)}
+"""
+    link = f"""
+mkdir /data/old
+ln $(ls -tr /data/db/*.sst | head -n {size.loaded(OLD)}) /data/old
+"""
+    return load + (link if backup else "")
+
+
+def _measured(size: Size, seed: int, *, backup: bool) -> str:
+    serve = (
+        f"db_bench --benchmarks=mixgraph --use_existing_db=1 --threads={CLIENTS} --histogram=1 "
+        f"--reads={size.operations(OPERATIONS // CLIENTS)} --seed={seed + 1} "
+        f"{MODEL} {_common(size)}"
+    )
+    if not backup:
+        return f"{serve}\n"
+    return f"""
+tar -cf /data/backup.tar -C /data old &
+{serve}
+wait $!
+"""
+
+
+def _check(size: Size, seed: int, *, backup: bool) -> str:
+    """Verify every block's checksum, count the keys, and compare what was copied."""
+    count = """
+ldb --db=/data/db checkconsistency
+printf 'keys '
+ldb --db=/data/db dump --count_only | sed -n 's/^Keys in range: //p'
+"""
+    compare = """
+tar -df /data/backup.tar -C /data
+echo "copied $(tar -tf /data/backup.tar | grep -c '\\.sst$')"
+"""
+    return count + (compare if backup else "")
+
+
+def _outcome(printed: Mapping[str, str], size: Size, *, name: str, backup: bool) -> Outcome:
+    done = DONE.search(printed["measured"])
+    if done is None:
+        raise WorkloadFailed(f"{name}: db_bench did not finish")
+    operations, found, read = (int(number) for number in done.groups())
+    expected = CLIENTS * size.operations(OPERATIONS // CLIENTS)
+    if operations != expected:
+        raise WorkloadFailed(f"{name}: {operations} of {expected} operations were done")
+    if found != read:
+        raise WorkloadFailed(f"{name}: {found} of {read} keys were found, all exist")
+    keys = re.search(r"^keys (\d+)$", printed["check"], re.M)
+    if keys is None or int(keys[1]) != size.loaded(KEYS):
+        raise WorkloadFailed(f"{name}: the database does not hold {size.loaded(KEYS)} keys")
+    if backup and f"copied {size.loaded(OLD)}\n" not in printed["check"]:
+        raise WorkloadFailed(f"{name}: the copy does not hold {size.loaded(OLD)} files")
+    histogram: dict[tuple[float, float], int] = {}
+    for low, high, count in BUCKET.findall(printed["measured"]):
+        bucket = (float(low) * 1000, float(high) * 1000)
+        histogram[bucket] = histogram.get(bucket, 0) + int(count)
+    return Outcome(operations, percentiles(histogram))
+
+
+def workloads() -> Iterable[Workload]:
+    """Return rocksdb-mixgraph and rocksdb-backup."""
+    for name, summary, backup in (
+        ("rocksdb-mixgraph", "RocksDB: db_bench's model of a social graph's store", False),
+        ("rocksdb-backup", "the same while tar copies old table files", True),
+    ):
+        yield Workload(
+            name=name,
+            summary=summary,
+            packages=("rocksdb-tools",),
+            setup=partial(_setup, backup=backup),
+            measured=partial(_measured, backup=backup),
+            check=partial(_check, backup=backup),
+            outcome=partial(_outcome, name=name, backup=backup),
+            instructions=12e9,
+        )

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mail load|run|check BOXES MESSAGES ROUNDS SEED
+ *
+ * Mail servers, one process a box, in the current directory. A round is that
+ * of Filebench's Varmail: a message is deleted; one is received (created,
+ * written, synced); one is read, something is added to it, and it is synced;
+ * one is read. Those that are read, changed and deleted are among the last
+ * RECENT that came: mail that is not deleted soon is kept, and hardly looked at.
+ *
+ * `load` fills each box with MESSAGES that were kept. `check` goes over what
+ * ROUNDS must have left.
+ */
+#include <sys/wait.h>
+
+#include "files.h"
+
+#define RECENT 256
+#define MAX_BYTES 16384
+#define APPENDED 1024
+
+enum operation { DELETE, RECEIVE, APPEND, READ, OPERATIONS };
+static const char *const names[OPERATIONS] = { "delete", "receive", "append", "read" };
+
+static unsigned long messages, rounds, seed;
+static uint64_t buffer[(MAX_BYTES + APPENDED) / 8 + 1];
+static unsigned long done[OPERATIONS];
+static struct times times;
+
+/* One box: its recent messages, and how much was added to each. */
+struct box {
+	unsigned long number, next;
+	unsigned long recent[RECENT];
+	unsigned int additions[RECENT];
+	struct random random;
+};
+
+static uint64_t id_of(const struct box *box, unsigned long message)
+{
+	return (uint64_t)box->number << 32 | message;
+}
+
+/* A multiple of 8 bytes, so that what is added goes on in whole words. */
+static size_t size_of(uint64_t id)
+{
+	return 8 * (1 + mix(~id) % (MAX_BYTES / 8));
+}
+
+static const char *path_of(char *path, const struct box *box, unsigned long message)
+{
+	sprintf(path, "%02lu/%08lu", box->number, message);
+	return path;
+}
+
+static void count(enum operation operation, uint64_t since)
+{
+	done[operation]++;
+	add_time(&times, now() - since);
+}
+
+static void receive(const struct box *box, unsigned long message, int synced)
+{
+	uint64_t id = id_of(box, message), since = now();
+	size_t bytes = size_of(id);
+	char path[64];
+	int fd = open(path_of(path, box, message), O_WRONLY | O_CREAT | O_EXCL, 0644);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	fill(buffer, bytes, id, 0);
+	if (write(fd, buffer, bytes) != (ssize_t)bytes || (synced && fsync(fd)) || close(fd))
+		err(1, "%s", path);
+	count(RECEIVE, since);
+}
+
+static void read_message(const struct box *box, unsigned long message, size_t added)
+{
+	uint64_t id = id_of(box, message), since = now();
+	char path[64];
+	int fd = open(path_of(path, box, message), O_RDONLY);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	read_verified(fd, buffer, size_of(id) + added, id, path);
+	close(fd);
+	count(READ, since);
+}
+
+/* Adds to a message once: a second time it is read only. */
+static void append(struct box *box, unsigned int slot)
+{
+	unsigned long message = box->recent[slot];
+	uint64_t id = id_of(box, message), since;
+	char path[64];
+	int fd;
+
+	read_message(box, message, box->additions[slot] * APPENDED);
+	if (box->additions[slot])
+		return;
+	since = now();
+	fd = open(path_of(path, box, message), O_WRONLY | O_APPEND);
+	if (fd < 0)
+		err(1, "%s", path);
+	fill(buffer, APPENDED, id, size_of(id));
+	if (write(fd, buffer, APPENDED) != APPENDED || fsync(fd) || close(fd))
+		err(1, "%s", path);
+	box->additions[slot] = 1;
+	count(APPEND, since);
+}
+
+static void delete(const struct box *box, unsigned long message)
+{
+	uint64_t since = now();
+	char path[64];
+
+	if (unlink(path_of(path, box, message)))
+		err(1, "%s", path);
+	count(DELETE, since);
+}
+
+/* The new message takes the place of the one that is deleted. */
+static void work_round(struct box *box, int real)
+{
+	unsigned int victim = draw(&box->random, RECENT), changed = draw(&box->random, RECENT);
+	unsigned int looked_at = draw(&box->random, RECENT);
+
+	if (real)
+		delete(box, box->recent[victim]);
+	box->recent[victim] = box->next++;
+	box->additions[victim] = 0;
+	if (!real) {
+		box->additions[changed] = 1;
+		return;
+	}
+	receive(box, box->recent[victim], 1);
+	append(box, changed);
+	read_message(box, box->recent[looked_at], box->additions[looked_at] * APPENDED);
+}
+
+static void open_box(struct box *box, unsigned long number)
+{
+	memset(box, 0, sizeof(*box));
+	box->number = number;
+	box->next = messages;
+	box->random.state = mix(seed) + number;
+	for (unsigned int slot = 0; slot < RECENT; slot++)
+		box->recent[slot] = messages - 1 - slot;
+}
+
+static void run(struct box *box)
+{
+	for (unsigned long i = 0; i < rounds; i++)
+		work_round(box, 1);
+}
+
+/* All messages that were kept, and the recent ones as the rounds left them. */
+static void check(struct box *box)
+{
+	for (unsigned long i = 0; i < rounds; i++)
+		work_round(box, 0);
+	for (unsigned long message = 0; message < messages - RECENT; message++)
+		read_message(box, message, 0);
+	for (unsigned int slot = 0; slot < RECENT; slot++)
+		read_message(box, box->recent[slot], box->additions[slot] * APPENDED);
+}
+
+static void load(unsigned long boxes)
+{
+	struct box box = { 0 };
+	char path[64];
+
+	for (box.number = 0; box.number < boxes; box.number++) {
+		sprintf(path, "%02lu", box.number);
+		if (mkdir(path, 0755))
+			err(1, "%s", path);
+	}
+	for (unsigned long message = 0; message < messages; message++)
+		for (box.number = 0; box.number < boxes; box.number++)
+			receive(&box, message, 0);
+}
+
+static void report(void)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		printf("%s %lu\n", names[i], done[i]);
+	print_times(&times);
+	fflush(stdout);
+}
+
+/* A process a box; waits until all have ended well. */
+static void all_boxes(unsigned long boxes, void (*work)(struct box *box))
+{
+	int status;
+
+	for (unsigned long number = 0; number < boxes; number++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			err(1, "fork");
+		if (child == 0) {
+			struct box box;
+
+			open_box(&box, number);
+			work(&box);
+			report();
+			_exit(0);
+		}
+	}
+	while (boxes--)
+		if (wait(&status) < 0 || status != 0)
+			errx(1, "a server failed");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long boxes;
+
+	if (argc != 6)
+		errx(2, "usage: mail load|run|check BOXES MESSAGES ROUNDS SEED");
+	boxes = number(argv[2]);
+	messages = number(argv[3]);
+	rounds = number(argv[4]);
+	seed = number(argv[5]);
+	/* What a server reports is written at once, and not into another's lines. */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	if (messages < RECENT)
+		errx(2, "at least %d messages", RECENT);
+	if (!strcmp(argv[1], "load"))
+		load(boxes);
+	else if (!strcmp(argv[1], "run"))
+		all_boxes(boxes, run);
+	else if (!strcmp(argv[1], "check"))
+		all_boxes(boxes, check);
+	else
+		errx(2, "%s is not load, run or check", argv[1]);
+	return 0;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smallfiles load|run|check DIRECTORIES FILES SESSIONS SEED
+ *
+ * Works on DIRECTORIES of FILES small files each, in the current directory.
+ * A session goes to a directory drawn at random, lists it with a stat of every
+ * file, reads them all, writes a quarter anew (as a temporary file that is then
+ * renamed), unlinks as many of the oldest, and reads all that are there now, as
+ * one who works on a tree of sources, mails or thumbnails does. `check` goes
+ * over what SESSIONS must have left.
+ *
+ * A directory's files are numbered as they are made: it holds those from its
+ * `first` on.
+ */
+#include <dirent.h>
+
+#include "files.h"
+
+#define MAX_BYTES 8192
+#define MAX_DIRECTORIES 4096
+
+enum operation { LIST, STAT, READ, CREATE, RENAME, UNLINK, OPERATIONS };
+static const char *const names[OPERATIONS] = { "list", "stat", "read", "create", "rename", "unlink" };
+
+static unsigned long directories, files, sessions, seed;
+static unsigned long first[MAX_DIRECTORIES];
+static uint64_t buffer[MAX_BYTES / 8 + 1];
+static unsigned long done[OPERATIONS];
+static struct times times;
+
+static uint64_t id_of(unsigned long directory, unsigned long file)
+{
+	return (uint64_t)directory << 32 | file;
+}
+
+static size_t size_of(uint64_t id)
+{
+	return 1 + mix(~id) % MAX_BYTES;
+}
+
+static void count(enum operation operation, uint64_t since)
+{
+	done[operation]++;
+	add_time(&times, now() - since);
+}
+
+static const char *path_of(char *path, unsigned long directory, unsigned long file,
+			   const char *suffix)
+{
+	sprintf(path, "%04lu/%08lu%s", directory, file, suffix);
+	return path;
+}
+
+static void create(unsigned long directory, unsigned long file, const char *suffix)
+{
+	uint64_t id = id_of(directory, file), since = now();
+	char path[64];
+	int fd = open(path_of(path, directory, file, suffix), O_WRONLY | O_CREAT | O_EXCL, 0644);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	fill(buffer, size_of(id), id, 0);
+	if (write(fd, buffer, size_of(id)) != (ssize_t)size_of(id) || close(fd))
+		err(1, "%s", path);
+	count(CREATE, since);
+}
+
+static void read_one(unsigned long directory, unsigned long file)
+{
+	uint64_t id = id_of(directory, file), since = now();
+	char path[64];
+	int fd = open(path_of(path, directory, file, ""), O_RDONLY);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	read_verified(fd, buffer, size_of(id), id, path);
+	close(fd);
+	count(READ, since);
+}
+
+static void rename_one(unsigned long directory, unsigned long file)
+{
+	uint64_t since = now();
+	char from[64], to[64];
+
+	if (rename(path_of(from, directory, file, ".new"), path_of(to, directory, file, "")))
+		err(1, "%s", from);
+	count(RENAME, since);
+}
+
+static void unlink_one(unsigned long directory, unsigned long file)
+{
+	uint64_t since = now();
+	char path[64];
+
+	if (unlink(path_of(path, directory, file, "")))
+		err(1, "%s", path);
+	count(UNLINK, since);
+}
+
+static void stat_one(int listed, const char *name)
+{
+	uint64_t since = now();
+	struct stat status;
+
+	if (fstatat(listed, name, &status, AT_SYMLINK_NOFOLLOW))
+		err(1, "%s", name);
+	count(STAT, since);
+}
+
+/* Lists the directory, and looks at each file in it. */
+static void list(unsigned long directory)
+{
+	uint64_t since = now();
+	unsigned long found = 0;
+	struct dirent *entry;
+	char path[64];
+	DIR *listed;
+
+	sprintf(path, "%04lu", directory);
+	listed = opendir(path);
+	if (!listed)
+		err(1, "%s", path);
+	while ((entry = readdir(listed))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		stat_one(dirfd(listed), entry->d_name);
+		found++;
+	}
+	closedir(listed);
+	if (found != files)
+		errx(1, "%s has %lu files and not %lu", path, found, files);
+	count(LIST, since);
+}
+
+static void read_all(unsigned long directory)
+{
+	for (unsigned long i = 0; i < files; i++)
+		read_one(directory, first[directory] + i);
+}
+
+static void session(unsigned long directory)
+{
+	unsigned long changed = files / 4, next = first[directory] + files;
+
+	list(directory);
+	read_all(directory);
+	for (unsigned long i = 0; i < changed; i++)
+		create(directory, next + i, ".new");
+	for (unsigned long i = 0; i < changed; i++)
+		rename_one(directory, next + i);
+	for (unsigned long i = 0; i < changed; i++)
+		unlink_one(directory, first[directory] + i);
+	first[directory] += changed;
+	read_all(directory);
+}
+
+/* Files of all directories in turn, so that no directory lies together in memory. */
+static void load(void)
+{
+	char path[64];
+
+	for (unsigned long directory = 0; directory < directories; directory++) {
+		sprintf(path, "%04lu", directory);
+		if (mkdir(path, 0755))
+			err(1, "%s", path);
+	}
+	for (unsigned long file = 0; file < files; file++)
+		for (unsigned long directory = 0; directory < directories; directory++)
+			create(directory, file, "");
+}
+
+static void run(void)
+{
+	struct random random = { seed };
+
+	for (unsigned long i = 0; i < sessions; i++)
+		session(draw(&random, directories));
+}
+
+static void check(void)
+{
+	struct random random = { seed };
+
+	for (unsigned long i = 0; i < sessions; i++)
+		first[draw(&random, directories)] += files / 4;
+	for (unsigned long directory = 0; directory < directories; directory++) {
+		list(directory);
+		read_all(directory);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 6)
+		errx(2, "usage: smallfiles load|run|check DIRECTORIES FILES SESSIONS SEED");
+	directories = number(argv[2]);
+	files = number(argv[3]);
+	sessions = number(argv[4]);
+	seed = number(argv[5]);
+	if (directories == 0 || directories > MAX_DIRECTORIES)
+		errx(2, "1 to %d directories", MAX_DIRECTORIES);
+	if (!strcmp(argv[1], "load"))
+		load();
+	else if (!strcmp(argv[1], "run"))
+		run();
+	else if (!strcmp(argv[1], "check"))
+		check();
+	else
+		errx(2, "%s is not load, run or check", argv[1]);
+	for (int i = 0; i < OPERATIONS; i++)
+		printf("%s %lu\n", names[i], done[i]);
+	print_times(&times);
+	return 0;
+}
