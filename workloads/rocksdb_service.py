@@ -38,9 +38,7 @@ MODEL = (
     "--mix_get_ratio=0.85 --mix_put_ratio=0.14 --mix_seek_ratio=0.01"
 )
 BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
-DONE = re.compile(
-    r"^mixgraph\s+:.* (\d+) operations;.* reads (\d+) in (\d+) found", re.M
-)
+DONE = re.compile(r"^mixgraph\s+:.* (\d+) operations;.* reads (\d+) in (\d+) found", re.M)
 
 
 def _common(size: Size) -> str:

@@ -38,6 +38,7 @@ CONTENTS = {
     "guest": "disk images for the machine",
     "program": "programs that workloads bring along",
     "data": "empty disks for the machine",
+    "browser": "the Debian root with the browser that reports are tested in",
     "mypy": "what the type checker remembers",
     "scratch": "runs under way, and the last ones that failed",
 }

@@ -14,7 +14,8 @@ SOURCES, OUT = Path("/sources"), Path("/out")
 def build(source: Path) -> Path:
     """Return the program made of the C file `source`, built in the tool root if need be.
 
-    It depends on the folder that it lies in, for headers, and on libc alone. KlocError, with what the compiler said, if it fails.
+    It depends on the folder that it lies in, for headers, and on libc alone. KlocError, with what
+    the compiler said, if it fails.
     """
     tools = root.tool_root()
 
@@ -24,6 +25,6 @@ def build(source: Path) -> Path:
         with ui.progress(f"building {source.stem}"):
             tools.run(["gcc", *FLAGS, *files, "-lm"], binds=binds)
 
-    return cache.build("program", cache.key(tools.key, *FLAGS, source.stem, source.parent), make) / (
-        source.stem
-    )
+    return cache.build(
+        "program", cache.key(tools.key, *FLAGS, source.stem, source.parent), make
+    ) / (source.stem)

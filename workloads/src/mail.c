@@ -164,6 +164,14 @@ static void check(struct box *box)
 		read_message(box, box->recent[slot], box->additions[slot] * APPENDED);
 }
 
+static void report(void)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		printf("%s %lu\n", names[i], done[i]);
+	print_times(&times);
+	fflush(stdout);
+}
+
 static void load(unsigned long boxes)
 {
 	struct box box = { 0 };
@@ -177,14 +185,7 @@ static void load(unsigned long boxes)
 	for (unsigned long message = 0; message < messages; message++)
 		for (box.number = 0; box.number < boxes; box.number++)
 			receive(&box, message, 0);
-}
-
-static void report(void)
-{
-	for (int i = 0; i < OPERATIONS; i++)
-		printf("%s %lu\n", names[i], done[i]);
-	print_times(&times);
-	fflush(stdout);
+	report();
 }
 
 /* A process a box; waits until all have ended well. */
