@@ -7,7 +7,7 @@
 Starts from the policy without what was tuned before, tries each value of the
 first setting, keeps the best, goes on to the next. All values that were tried,
 with their throughput (seed 1, machine `tiered`), are written to
-policies/search/POLICY.json; the best of each workload is to be copied into the
+policies/search/POLICY.json, beside those of other workloads; the best of each workload is to be copied into the
 policy's [for.WORKLOAD].
 """
 
@@ -65,7 +65,8 @@ def main() -> None:
     found = search(args.policy, args.workloads)
     path = PROJECT / "policies" / "search" / f"{args.policy}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    before = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**before, **found}, indent=1, sort_keys=True) + "\n")
     print(json.dumps({each: found[each]["best"] for each in found}, indent=1))
 
 
