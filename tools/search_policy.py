@@ -5,7 +5,8 @@
     PYTHONPATH=src python3 tools/search_policy.py tpp rocksdb redis
 
 Starts from the policy without what was tuned before, tries each value of the
-first setting, keeps the best, goes on to the next. All values that were tried,
+first setting, keeps the best, goes on to the next; the settings of hint faults
+are tried where the best so far promoted pages at all. All values that were tried,
 with their throughput (seed 1, machine `tiered`), are written to
 policies/search/POLICY.json, beside those of other workloads; the best of each workload is to be copied into the
 policy's [for.WORKLOAD].
@@ -37,23 +38,34 @@ def search(name: str, workloads: list[str]) -> dict[str, Any]:
     host = profile.load(profile.DEFAULT)
     parts = measure.prepare([workload.load(each) for each in workloads])
     found: dict[str, Any] = {each: {"best": {}, "trials": []} for each in workloads}
+    promoted = dict.fromkeys(workloads, True)
     for setting, values in SPACE[name].items():
         tasks = []
-        for each in workloads:
+        tried_here = [each for each in workloads if promoted[each] or BALANCING not in setting]
+        for each in tried_here:
             for value in values:
                 tried = {**found[each]["best"], setting: value}
                 chosen = replace(plain, tuned={each: tried})
                 tasks.append(measure.Task(workload.load(each), chosen, host, 1, workload.FULL))
+        if not tasks:
+            continue
         runs = measure.measure(tasks, [plain], parts)
         for run in runs:
             tried = {path: run["settings"][path] for path in SPACE[name] if path in run["settings"]}
             trial = {"settings": tried, "throughput": run["throughput"]}
             found[run["workload"]]["trials"].append(trial)
-        for each in workloads:
+        for each in tried_here:
             mine = [run for run in runs if run["workload"] == each]
             best = max(mine, key=lambda run: run["throughput"])
             found[each]["best"][setting] = best["settings"][setting]
+            promoted[each] = _promotes(best)
     return found
+
+
+def _promotes(run: dict[str, Any]) -> bool:
+    """Whether it promoted at least a hundredth of fast memory."""
+    pages = sum(run["migrated_pages"]["promoted"].values())
+    return bool(pages * 4096 * 100 > run["machine"]["fast_bytes"])
 
 
 def main() -> None:
