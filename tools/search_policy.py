@@ -8,8 +8,8 @@ Starts from the policy without what was tuned before, tries each value of the
 first setting, keeps the best, goes on to the next; the settings of hint faults
 are tried where the best so far promoted pages at all. All values that were tried,
 with their throughput (seed 1, machine `tiered`), are written to
-policies/search/POLICY.json, beside those of other workloads; the best of each workload is to be copied into the
-policy's [for.WORKLOAD].
+policies/search/POLICY.json, beside those of other workloads; the best of each
+workload is to be copied into the policy's [for.WORKLOAD].
 """
 
 from __future__ import annotations

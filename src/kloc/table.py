@@ -10,25 +10,57 @@ from typing import TYPE_CHECKING, Any
 from kloc.result import Run
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
 LOWER, UPPER = "all-slow", "all-fast"
 
 
-def comparisons(runs: Sequence[Run]) -> list[Table]:
-    """Return a comparison's tables: one for each variant of the machine; where there are several,
-    one more for each workload, with the variants side by side.
+def comparisons(runs: Sequence[Run], width: int, first: str = "policy") -> list[RenderableType]:
+    """Return a comparison's heading and tables for each variant of the machine.
+
+    A table has as many workloads as `width` characters have room for. Where there are several
+    variants, one more for each workload has them side by side. `first` is the title of the column
+    of policies.
     """
+    from rich.text import Text
+
     by_variant: dict[str, list[Run]] = {}
     for run in runs:
         by_variant.setdefault(_variant(run), []).append(run)
-    tables = [comparison(of_one) for of_one in by_variant.values()]
+    tables: list[RenderableType] = []
+    for of_one in by_variant.values():
+        tables += [Text(_title(of_one)), *_fitting(of_one, width, first)]
     if len(by_variant) > 1:
         tables += [
             _side_by_side(workload, by_variant)
             for workload in dict.fromkeys(run["workload"] for run in runs)
         ]
     return tables
+
+
+def _fitting(runs: Sequence[Run], width: int, first: str) -> list[Table]:
+    """Return tables that have all workloads in turn, side by side where there is room."""
+    tables: list[Table] = []
+    together: list[Run] = []
+    for workload in dict.fromkeys(run["workload"] for run in runs):
+        mine = [run for run in runs if run["workload"] == workload]
+        wider = comparison([*together, *mine], first)
+        if together and _full_width(wider) <= width:
+            tables[-1] = wider
+            together += mine
+        else:
+            tables.append(comparison(mine, first))
+            together = mine
+    return tables
+
+
+def _full_width(table: Table) -> int:
+    """Return how many characters it takes without a line being broken."""
+    from rich.console import Console
+
+    console = Console(width=10_000)
+    return table.__rich_measure__(console, console.options).maximum
 
 
 def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
@@ -40,16 +72,17 @@ def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
     share of the upper one: the median over seeds, with the range where there
     are several. A bound that was not measured leaves its column empty.
     """
+    from rich import box
     from rich.table import Table
 
     workloads = list(dict.fromkeys(run["workload"] for run in runs))
     policies = list(dict.fromkeys(run["policy"] for run in runs))
-    table = Table(title=_title(runs), title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(first)
     for workload in workloads:
         table.add_column(f"{workload}\nops/s", justify="right")
-        table.add_column("\nx all-slow", justify="right")
-        table.add_column("\nof all-fast", justify="right")
+        table.add_column("x\nall-slow", justify="right")
+        table.add_column("of\nall-fast", justify="right")
     for policy in policies:
         cells = [policy + (" *" if _is_computed(runs, policy) else "")]
         for workload in workloads:
@@ -60,10 +93,12 @@ def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
 
 def _side_by_side(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> Table:
     """Return how many times all-slow each policy does in each variant: paper's Figure 6."""
+    from rich import box
     from rich.table import Table
 
     every = [run for runs in by_variant.values() for run in runs]
-    table = Table(title=f"{workload}: x all-slow of the same variant", title_justify="left")
+    title = f"{workload}: x all-slow of the same variant"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("variant")
     policies = [name for name in dict.fromkeys(run["policy"] for run in every) if name != LOWER]
     for policy in policies:

@@ -123,7 +123,8 @@ def _print_differences(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def _print(runs: list[result.Run]) -> None:
-    ui.console_out().print(*table.comparisons(runs), sep="\n")
+    console = ui.console_out()
+    console.print(*table.comparisons(runs, console.width), sep="\n")
     for line in table.remarks(runs):
         ui.console_out().print(line, markup=False)
 

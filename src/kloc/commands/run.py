@@ -125,9 +125,10 @@ def _show(args: argparse.Namespace, parts: machine.Parts, measured: result.Run) 
 
 
 def _print(measured: result.Run) -> None:
+    console = ui.console_out()
     if measured["computed"]:
-        ui.console_out().print(table.comparison([measured]))
+        console.print(*table.comparisons([measured], console.width), sep="\n")
     else:
-        ui.console_out().print(table.summary(measured))
+        console.print(table.summary(measured))
     for line in table.remarks([measured]):
         ui.console_out().print(line, markup=False)

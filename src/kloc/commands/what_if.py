@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     parts = prepare([what])
     runs, skipped = whatif.run(what, host, args.seed, size, parts[what.name], args.follow)
     options.write_outputs(args, result.document(parts.values(), asdict(host), runs))
-    ui.console_out().print(table.comparison(runs, first="pages that are fast"))
+    console = ui.console_out()
+    console.print(*table.comparisons(runs, console.width, first="pages that are fast"), sep="\n")
     for line in [*table.remarks(runs), *whatif.remarks(runs, skipped)]:
         ui.console_out().print(line, markup=False)
     return 0
