@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from kloc import follow, machine, policy, result
+from kloc import follow, machine, policy, result, ui
+from kloc.errors import KlocError
 from kloc.machine import Job, Machine, Parts, Raw
 from kloc.policy import Policy
 from kloc.profile import HOST_RESERVE, Profile
@@ -17,6 +19,17 @@ from kloc.result import Run
 from kloc.workload import SOURCES, Size, Workload
 
 POLL_SECONDS = 0.2
+
+
+class Incomplete(KlocError):
+    """Some runs failed; `runs` are the results of the others."""
+
+    def __init__(self, failures: Mapping[str, KlocError], runs: list[Run]) -> None:
+        """Name the runs that failed; what each said was printed when it did."""
+        names = "; ".join(failures)
+        first = next(iter(failures.values()))
+        super().__init__(f"no figures of {names}: {first.message}", first.hint)
+        self.runs = runs
 
 
 @dataclass(frozen=True)
@@ -109,13 +122,14 @@ def measure(
     `parts` are those of each workload's machine, by its name (see `prepare`). `followed`: show
     what the machines have come to while they run.
 
-    Raises the first failure; no machine is left running and no figure is returned then.
+    A run that fails does not stop the others: Incomplete is raised at the end, which has their
+    results. KlocError if nothing else was to be run.
     """
     results: list[Run] = []
 
     def finished(task: Task, raw: Raw) -> None:
         outcome = task.workload.outcome(raw.frames, task.size)
-        run = result.from_raw(task.job(), task.policy, outcome, raw)
+        run = result.from_raw(task.job(), task.policy, outcome, raw, task.size)
         results.append(run)
         for each in policies:
             if each.computed == task.policy.name and raw.pages is not None:
@@ -123,13 +137,12 @@ def measure(
                     result.computed(run, raw.pages, each, raw.model["free_fast_at_start"])
                 )
 
-    _run_all([replace(task, follow=followed) for task in todo], parts, finished)
+    failures = _run_all([replace(task, follow=followed) for task in todo], parts, finished)
     order = {each.name: place for place, each in enumerate(policies)}
     workloads = list(dict.fromkeys(task.workload.name for task in todo))
     variants = list(dict.fromkeys(task.profile.variant for task in todo))
     runs = [run for run in results if run["policy"] in order]
-    return sorted(
-        runs,
+    runs.sort(
         key=lambda run: (
             variants.index(run["machine"]["variant"]),
             workloads.index(run["workload"]),
@@ -137,20 +150,35 @@ def measure(
             run["seed"],
         ),
     )
+    if failures and len(todo) == 1:
+        raise next(iter(failures.values()))
+    if failures:
+        raise Incomplete(failures, runs)
+    return runs
 
 
 def at_once(todo: Sequence[Task]) -> int:
     """Return how many machines this host runs side by side: one a core, as far as memory goes."""
-    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     largest = max(
         (task.profile.fast.capacity + task.profile.slow.capacity for task in todo), default=0
     )
-    return max(1, min(len(os.sched_getaffinity(0)), free // (largest + HOST_RESERVE)))
+    places = _available_memory() // (largest + HOST_RESERVE)
+    return max(1, min(len(os.sched_getaffinity(0)), places))
+
+
+def _available_memory() -> int:
+    """Return how many bytes a program can have, the host's page cache given up."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
 
 
 def _run_all(
     todo: Sequence[Task], parts: Mapping[str, Parts], finished: Callable[[Task, Raw], None]
-) -> None:
+) -> dict[str, KlocError]:
+    """Make all runs; return the failures by the run's title."""
+    failures: dict[str, KlocError] = {}
     waiting = list(todo)
     running: dict[Machine, Task] = {}
     done = 0.0
@@ -168,17 +196,24 @@ def _run_all(
                 )
                 running[started], stacks[started] = task, stacks_of
             for one in list(running):
-                raw = one.step()
-                if raw is not None:
-                    task = running.pop(one)
-                    finished(task, raw)
-                    stacks.pop(one).close()
-                    done += one.job.instructions
+                try:
+                    raw = one.step()
+                    if raw is None:
+                        continue
+                    finished(running[one], raw)
+                except KlocError as error:
+                    failures[running[one].title()] = error
+                    if len(todo) > 1:
+                        ui.say(f"{running[one].title()} failed: {error.message}")
+                del running[one]
+                stacks.pop(one).close()
+                done += one.job.instructions
             under_way = sum(min(one.instructions, one.job.instructions) for one in running)
             watch.bar.description = _describe(waiting, running)
             watch.bar.update(done + under_way)
             watch.show({task.title(): one for one, task in running.items()})
             time.sleep(POLL_SECONDS)
+    return failures
 
 
 def _describe(waiting: Sequence[Task], running: dict[Machine, Task]) -> str:

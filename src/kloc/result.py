@@ -18,7 +18,7 @@ from kloc import machine
 from kloc.errors import KlocError
 from kloc.machine import Job, Parts, Raw
 from kloc.policy import Policy
-from kloc.workload import Outcome
+from kloc.workload import FULL, LENGTHS, Outcome, Size
 
 SCHEMA = 1
 # /proc/vmstat's names of what is counted over the measured region.
@@ -45,8 +45,8 @@ DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
 Run = dict[str, Any]
 
 
-def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
-    """Return the result of one finished run."""
+def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = FULL) -> Run:
+    """Return the result of one finished run, of a workload of this size."""
     model = raw.model
     seconds = model["time_ns"] / 1e9
     vmstat = vmstat_change(raw.frames)
@@ -56,6 +56,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw) -> Run:
         "settings": dict(job.settings),
         "machine": machine_summary(job),
         "seed": job.seed,
+        "size": asdict(size),
         "cores": job.profile.cores,
         "operations": outcome.operations,
         "seconds": seconds,
@@ -93,7 +94,7 @@ def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run
 
     best = oracle.place(pages, free_fast)
     seconds = all_slow["seconds"] - best.saved_ns / 1e9
-    keep = ("workload", "machine", "seed", "cores", "operations", "instructions")
+    keep = ("workload", "machine", "seed", "size", "cores", "operations", "instructions")
     run: Run = {key: all_slow[key] for key in keep}
     run.update(
         policy=policy.name,
@@ -169,7 +170,20 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     variants_one, variants_other = _variants(one["runs"]), _variants(other["runs"])
     if variants_one != variants_other:
         lines.append(f"variants: {variants_one} against {variants_other}")
+    sizes_one, sizes_other = _sizes(one["runs"]), _sizes(other["runs"])
+    if sizes_one != sizes_other:
+        lines.append(f"sizes: {sizes_one} against {sizes_other}")
     return lines
+
+
+def length(run: Run) -> str:
+    """Return "", "quick" or "long": the option that makes a run of this size."""
+    size = run.get("size", asdict(FULL))
+    return next((name for name, each in LENGTHS.items() if asdict(each) == size), "")
+
+
+def _sizes(runs: Iterable[Run]) -> str:
+    return "; ".join(sorted({length(run) or "whole" for run in runs}))
 
 
 def _variants(runs: Iterable[Run]) -> str:

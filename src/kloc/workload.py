@@ -46,6 +46,8 @@ class Size:
 FULL = Size()
 QUICK = Size(load=0.25, measured=0.25)
 LONG = Size(load=1.0, measured=10.0)
+LENGTHS = {"quick": QUICK, "long": LONG}
+"""By the name of the option that chooses it."""
 
 
 @dataclass(frozen=True)

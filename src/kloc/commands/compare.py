@@ -12,7 +12,8 @@ from typing import Any
 from kloc import policy, profile, result, table, ui, workload
 from kloc.commands import options
 from kloc.errors import KlocError
-from kloc.measure import Task, at_once, measure, prepare, tasks
+from kloc.machine import Parts
+from kloc.measure import Incomplete, Task, at_once, measure, prepare, tasks
 
 NAME = "compare"
 HELP = "measure workloads under several policies, and show them side by side"
@@ -79,19 +80,27 @@ def run(args: argparse.Namespace) -> int:
         for task in tasks(workloads, policies, host, seeds, options.size(args))
     ]
     if args.dry_run:
-        return _show(todo)
+        return _list(todo)
     parts = prepare(workloads)
-    runs = measure(todo, policies, parts, args.follow)
+    try:
+        _show(args, parts, measure(todo, policies, parts, args.follow))
+    except Incomplete as failed:
+        if failed.runs:
+            _show(args, parts, failed.runs)
+        raise
+    return 0
+
+
+def _show(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[result.Run]) -> None:
     base = profile.load(args.machine)
     try:
         options.write_outputs(args, result.document(parts.values(), asdict(base), runs))
     finally:
         # Whatever becomes of the files, what took ten minutes is shown.
         _print(runs)
-    return 0
 
 
-def _show(todo: list[Task]) -> int:
+def _list(todo: list[Task]) -> int:
     for task in todo:
         print(f"{task.title()}, machine {task.profile.title()}")
     print(f"{len(todo)} runs, {at_once(todo)} at once")

@@ -27,7 +27,9 @@ def headline(found: Sequence[Case]) -> str:
         if best:
             winners.setdefault(text.listed(sorted(best)), []).append(case.name)
     if not winners:
-        return f"{text.listed([case.name for case in found[:3]])} under {_policies(found)}"
+        names = [case.name for case in found]
+        who = text.listed(names) if len(names) <= 3 else f"{len(names)} workloads"
+        return f"{who} under {_policies(found)}"
     decided = sum(len(names) for names in winners.values())
     if decided > 4:
         ranked = sorted(winners.items(), key=lambda item: -len(item[1]))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from statistics import fmean, median
 from typing import Any
 
-from kloc import profile, workload
+from kloc import profile, result, workload
 from kloc.report import headline, kinds, plots, text
 from kloc.report.cases import Case, cases, ordered, total
 from kloc.report.figure import Table
@@ -92,7 +92,9 @@ def versions(document: Mapping[str, Any]) -> Section | None:
     of = document.get("versions") or {}
     kernel = document.get("kernel") or {}
     rows = [[f"kernel, {name}", str(value)] for name, value in kernel.items()]
-    rows += [[name, str(value)] for name, value in of.items() if name != "guest"]
+    rows += [[name, str(value)] for name, value in of.items() if not isinstance(value, Mapping)]
+    programs = of.get("programs") or {}
+    rows += [[f"program {name}", str(value)] for name, value in programs.items()]
     if not rows:
         return None
     blocks = [Block(tables=[Table(["", "version"], rows, names=2)])]
@@ -381,22 +383,28 @@ def _settings(found: Sequence[Case]) -> Section | None:
 
 
 def _repeat(found: Sequence[Case]) -> Section:
-    intro = "Add --quick or --long if these runs were made with it."
-    return Section("repeat", "To repeat it", intro, [Block(code="\n".join(_commands(found)))])
+    return Section("repeat", "To repeat it", "", [Block(code="\n".join(_commands(found)))])
 
 
 def _commands(found: Sequence[Case]) -> Iterable[str]:
     known = set(workload.names())
-    together: dict[tuple[str, str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    together: dict[tuple[str, str, str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for case in found:
         if case.workload not in known:
             yield from _own_program(case)
             continue
         seeds = tuple(sorted({run["seed"] for run in case.runs}))
-        key = (case.machine, case.variant, tuple(case.policies), seeds)
+        key = (
+            case.machine,
+            case.variant,
+            result.length(case.runs[0]),
+            tuple(case.policies),
+            seeds,
+        )
         together.setdefault(key, []).append(case.workload)
-    for (name, variant, policies, seeds), names in together.items():
+    for (name, variant, length, policies, seeds), names in together.items():
         options = ["--machine", _machine(name), *_variant(variant)]
+        options += [f"--{length}"] if length else []
         if seeds == tuple(range(1, len(seeds) + 1)) and len(policies) > 1:
             chosen = ["--policies", ",".join(policies), *options, "--seeds", str(len(seeds))]
             yield shlex.join(["./kloc", "compare", *names, *chosen])
