@@ -10,6 +10,7 @@ from pathlib import Path
 from kloc import objects, result, ui, workload
 from kloc.commands import options
 from kloc.measure import measure, prepare
+from kloc.policy import load
 
 NAME = "objects"
 HELP = "show what a workload's pages are used for: kinds, references, misses, lifetimes"
@@ -43,9 +44,12 @@ def run(args: argparse.Namespace) -> int:
             print(f"{task.title()}, {name} input, observed")
         return 0
     parts = prepare([what])
-    # One after the other: results do not say of which size they are.
+    measured = measure(list(todo.values()), [load(objects.POLICY)], parts, args.follow)
     runs = {
-        name: measure([task], [task.policy], parts, args.follow)[0] for name, task in todo.items()
+        name: run
+        for name, task in todo.items()
+        for run in measured
+        if run["size"] == asdict(task.size)
     }
     host = next(iter(todo.values())).profile
     versions = result.document(parts.values(), asdict(host), [])
