@@ -32,34 +32,27 @@ SPACE: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def search(name: str, workloads: list[str]) -> dict[str, Any]:
-    """Return, by workload, the best settings and every trial with its throughput."""
+def search(name: str, what: workload.Workload) -> dict[str, Any]:
+    """Return a workload's best settings and every trial with its throughput."""
     plain = replace(policy.load(name), tuned={})
     host = profile.load(profile.DEFAULT)
-    parts = measure.prepare([workload.load(each) for each in workloads])
-    found: dict[str, Any] = {each: {"best": {}, "trials": []} for each in workloads}
-    promoted = dict.fromkeys(workloads, True)
+    parts = measure.prepare([what])
+    best: dict[str, str] = {}
+    trials: list[dict[str, Any]] = []
+    promotes = True
     for setting, values in SPACE[name].items():
-        tasks = []
-        tried_here = [each for each in workloads if promoted[each] or BALANCING not in setting]
-        for each in tried_here:
-            for value in values:
-                tried = {**found[each]["best"], setting: value}
-                chosen = replace(plain, tuned={each: tried})
-                tasks.append(measure.Task(workload.load(each), chosen, host, 1, workload.FULL))
-        if not tasks:
+        if BALANCING in setting and not promotes:
             continue
+        policies = [replace(plain, tuned={what.name: {**best, setting: each}}) for each in values]
+        tasks = [measure.Task(what, each, host, 1, workload.FULL) for each in policies]
         runs = measure.measure(tasks, [plain], parts)
         for run in runs:
             tried = {path: run["settings"][path] for path in SPACE[name] if path in run["settings"]}
-            trial = {"settings": tried, "throughput": run["throughput"]}
-            found[run["workload"]]["trials"].append(trial)
-        for each in tried_here:
-            mine = [run for run in runs if run["workload"] == each]
-            best = max(mine, key=lambda run: run["throughput"])
-            found[each]["best"][setting] = best["settings"][setting]
-            promoted[each] = _promotes(best)
-    return found
+            trials.append({"settings": tried, "throughput": run["throughput"]})
+        fastest = max(runs, key=lambda run: run["throughput"])
+        best[setting] = fastest["settings"][setting]
+        promotes = _promotes(fastest)
+    return {"best": best, "trials": trials}
 
 
 def _promotes(run: dict[str, Any]) -> bool:
@@ -74,12 +67,14 @@ def main() -> None:
     parser.add_argument("policy", choices=SPACE)
     parser.add_argument("workloads", nargs="+")
     args = parser.parse_args()
-    found = search(args.policy, args.workloads)
     path = PROJECT / "policies" / "search" / f"{args.policy}.json"
     path.parent.mkdir(exist_ok=True)
-    before = json.loads(path.read_text()) if path.exists() else {}
-    path.write_text(json.dumps({**before, **found}, indent=1, sort_keys=True) + "\n")
-    print(json.dumps({each: found[each]["best"] for each in found}, indent=1))
+    found = json.loads(path.read_text()) if path.exists() else {}
+    for name in args.workloads:
+        found[name] = search(args.policy, workload.load(name))
+        # What took an hour is kept, whatever becomes of the next.
+        path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+        print(name, json.dumps(found[name]["best"], indent=1), flush=True)
 
 
 if __name__ == "__main__":
