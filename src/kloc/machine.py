@@ -48,7 +48,7 @@ STAGE_MACHINE_SECONDS = 900
 STAGE_HOST_SECONDS = 3600
 CONSOLE_TAIL = 25
 FRAME = re.compile(rb"@kloc (\w+) (\d+)\n")
-CRASH = re.compile(r"Kernel panic|BUG: |Oops: |KASAN: |general protection fault", re.I)
+CRASH = re.compile(r"Kernel panic|\bBUG: |\bOops: |general protection fault")
 WARNING = re.compile(r"WARNING: |INFO: (?:rcu|task)")
 
 
