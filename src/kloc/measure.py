@@ -205,6 +205,7 @@ def _run_all(
                     failures[running[one].title()] = error
                     if len(todo) > 1:
                         ui.say(f"{running[one].title()} failed: {error.message}")
+                ui.detail(f"{running[one].title()}: {one.instructions / 1e9:.1f} G instructions")
                 del running[one]
                 stacks.pop(one).close()
                 done += one.job.instructions
