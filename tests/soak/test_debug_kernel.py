@@ -24,9 +24,11 @@ grep -q '^ok' /sys/kernel/debug/kunit/kloc_machine/results
 STRESS = """
 mkdir -p /data/stress
 fio --name=files --directory=/data/stress --ioengine=psync --rw=randrw --bs=4k \\
-    --size=$((TIMES * 6))m --numjobs=4 --verify=crc32c --verify_fatal=1 --do_verify=1 --minimal >/dev/null
+    --size=$((TIMES * 6))m --numjobs=4 --verify=crc32c --verify_fatal=1 --do_verify=1 \\
+    --minimal >/dev/null
 fio --name=mapped --directory=/data/stress --ioengine=mmap --rw=randwrite --bs=4k \\
-    --size=$((TIMES * 4))m --numjobs=2 --verify=crc32c --verify_fatal=1 --fallocate=none --minimal >/dev/null
+    --size=$((TIMES * 4))m --numjobs=2 --verify=crc32c --verify_fatal=1 --fallocate=none \\
+    --minimal >/dev/null
 for i in 1 2 3; do
     (cd /data/stress
      for j in $(seq $((TIMES * 25))); do echo $j >$i.$j; mv $i.$j $i.$j.moved; done) &
