@@ -29,8 +29,13 @@ ARCHIVE = Path("usr/src/linux-source-6.12.tar.xz")
 VARIANTS = {
     "machine": ("base.config", "machine.config"),
     "debug": ("base.config", "machine.config", "debug.config"),
+    "base": ("base.config",),
+    "unpatched": ("base.config",),
 }
 """The fragments of kernel/config that each kind of kernel is configured with."""
+
+UNPATCHED = "unpatched"
+"""The variant that is Debian's source as it is: what ours is compared with."""
 
 SOURCE = Path("/build/linux")
 OBJECTS = Path("/build/objects")
@@ -56,7 +61,7 @@ FIRST_STEPS = 2400
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that was built, and the `series` (hash of patches, files, config) it was made of."""
+    """A kernel that was built, and the `series` it was made of (see `series`)."""
 
     bzimage: Path
     vmlinux: Path
@@ -74,15 +79,20 @@ def build(variant: str = "machine") -> Kernel:
     if variant not in VARIANTS:
         raise unknown("kernel variant", variant, VARIANTS)
     tools = root.tool_root()
-    of = series()
+    of = series(variant)
     key = cache.key(tools.key, tools.versions()["linux-source"], of, variant)
     made = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
     release = (made / "release").read_text().strip()
     return Kernel(made / "bzImage", made / "vmlinux", made / "config", release, of)
 
 
-def series() -> str:
-    """Return the hash of all that makes our kernel differ from Debian's source."""
+def series(variant: str = "machine") -> str:
+    """Return the hash of what the `variant`'s kernel is made of beside Debian's source.
+
+    That is our files, patches and configuration; of an unpatched one, its configuration.
+    """
+    if variant == UNPATCHED:
+        return cache.key(*(KERNEL / "config" / name for name in VARIANTS[variant]))
     fragments = sorted((KERNEL / "config").glob("*.config"))
     return cache.key(KERNEL / "files", *patches(), *fragments)
 
@@ -218,9 +228,12 @@ def _build(tools: Root, variant: str, draft: Path) -> None:
     linux = vanilla()
     with cache.locked(linux.parent / "work.lock", "a kernel"):
         tree = WorkTree(tools, linux)
-        tree.update()
+        source = linux
+        if variant != UNPATCHED:
+            tree.update()
+            source = tree.source
         objects = tree.objects(variant)
-        make = _Make(tools, tree.source, objects)
+        make = _Make(tools, source, objects)
         make.configure(VARIANTS[variant])
         make.compile()
         results = {
