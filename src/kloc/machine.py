@@ -47,6 +47,8 @@ STUCK_SECONDS = 120
 STAGE_MACHINE_SECONDS = 900
 STAGE_HOST_SECONDS = 3600
 CONSOLE_TAIL = 25
+# The guest's clock counts its instructions, 1 ns each.
+EXACT = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off")
 FRAME = re.compile(rb"@kloc (\w+) (\d+)\n")
 CRASH = re.compile(r"Kernel panic|\bBUG: |\bOops: |general protection fault")
 WARNING = re.compile(r"WARNING: |INFO: (?:rcu|task)")
@@ -320,29 +322,27 @@ def cpus(job: Job) -> int:
     return 1 if job.modelled else UNMODELLED_CPUS
 
 
+def hardware(profile: Profile, memory: Mapping[str, str], cpus: int, seed: int) -> list[str]:
+    """Return QEMU's arguments for cores and memory; `memory` maps fast and slow to files."""
+    total = sum(size for _, _, size in memory_ranges(profile))
+    return [
+        *("-machine", "pc,hmat=on", "-cpu", "Nehalem", "-smp", str(cpus)),
+        *("-m", str(total >> 20), "-seed", str(seed)),
+        *("-rtc", "base=2024-01-01,clock=vm", "-nic", "none"),
+        *("-nodefaults", "-display", "none", "-no-reboot"),
+        *_numa(profile, memory, cpus),
+    ]
+
+
 def qemu_arguments(
     job: Job, parts: Parts, folder: Path, memory: Mapping[str, str], images: Sequence[Path]
 ) -> list[str]:
     """Return QEMU's arguments; `memory` maps fast, slow and page to the files that back them."""
-    profile = job.profile
-    total = sum(size for _, _, size in memory_ranges(profile))
     if job.modelled:
-        argv = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]
+        argv = [*EXACT]
     else:
         argv = ["-accel", "tcg,thread=multi"]
-    argv += ["-machine", "pc,hmat=on", "-cpu", "Nehalem", "-smp", str(cpus(job))]
-    argv += ["-m", str(total >> 20), "-seed", str(job.seed)]
-    argv += [
-        "-rtc",
-        "base=2024-01-01,clock=vm",
-        "-nic",
-        "none",
-        "-nodefaults",
-        "-display",
-        "none",
-        "-no-reboot",
-    ]
-    argv += _numa(profile, memory, cpus(job))
+    argv += hardware(job.profile, memory, cpus(job), job.seed)
     argv += [
         "-object",
         f"memory-backend-file,id=page,share=on,mem-path={memory['page']},size={PAGE_BYTES}",

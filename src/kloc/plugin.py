@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the timing model, a QEMU plugin."""
+"""Builds QEMU plugins: the timing model, and the counter of `kloc bench cost`."""
 
 import shutil
 from pathlib import Path
@@ -10,6 +10,9 @@ from kloc.root import Bind
 
 PLUGIN = Path("machine/plugin")
 HEADERS = Path("kernel/files/include/uapi/linux")
+COUNTER = PROJECT / "machine" / "bench" / "count.c"
+COUNTER_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wstrict-prototypes", "-Wmissing-prototypes")
 BUILD = Path("/build")
 """Where the root sees what is built, so that the result does not depend on the checkout's path."""
 
@@ -40,6 +43,22 @@ def make(folder: Path, target: str) -> str:
         shutil.copy(PROJECT / path, copy)
     argv = ["make", "-C", str(BUILD / PLUGIN), f"OUT={BUILD}/out", target]
     return root.tool_root().run(argv, binds=[Bind(folder, BUILD)])
+
+
+def counter() -> Path:
+    """Return count.so, made of machine/bench/count.c: it counts cache lines that a call touches."""
+    tools = root.tool_root()
+    api = PROJECT / PLUGIN / "qemu_api.h"
+    flags = [*COUNTER_FLAGS, *WARNINGS]
+
+    def make(draft: Path) -> None:
+        for source in (COUNTER, COUNTER.with_name("marks.h"), api):
+            shutil.copy(source, draft)
+        files = ["-o", str(BUILD / "count.so"), str(BUILD / COUNTER.name)]
+        tools.run(["gcc", *flags, *files], binds=[Bind(draft, BUILD)])
+
+    key = cache.key(tools.key, *flags, COUNTER, COUNTER.with_name("marks.h"), api)
+    return cache.build("plugin", key, make) / "count.so"
 
 
 def _make(draft: Path) -> None:
