@@ -52,8 +52,9 @@ def run(
     def sort(line: str) -> None:
         (errors.append if line.startswith("qemu-system-x86_64: ") else on_line)(line.rstrip())
 
+    qemu = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"]
     status = root.tool_root().follow(
-        ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *_arguments(kernel, folder, plugin)],
+        [*qemu, *_arguments(kernel, folder, plugin)],
         sort,
         binds=[cache.folder(), folder],
         cwd=folder,
@@ -86,9 +87,9 @@ def _make_initramfs(files: Mapping[str, Path], folder: Path) -> None:
         os.utime(path, (debian.EPOCH, debian.EPOCH))
     names = sorted([*FOLDERS, *files])
     seen = Path("/build")
+    options = ["--quiet", "--format=newc", "--reproducible", "--owner=0:0"]
     root.tool_root().run(
-        ["cpio", "--create", "--quiet", "--format=newc", "--reproducible", "--owner=0:0"]
-        + [f"--file={seen / INITRAMFS}"],
+        ["cpio", "--create", *options, f"--file={seen / INITRAMFS}"],
         binds=[Bind(folder, seen)],
         cwd=seen / TREE,
         stdin="\n".join([".", *names]) + "\n",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kloc import (
     cache,
+    cost,
     guest,
     kernel,
     kerneltree,
@@ -33,10 +34,10 @@ CONTENTS = {
     "linux-git": "the kernel's source as a git repository",
     "ccache": "compiled files",
     "kernel": "built kernels",
-    "plugin": "built timing models",
+    "plugin": "built timing models, and the counter of kloc bench",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
-    "program": "programs that workloads bring along",
+    "program": "programs that workloads and kloc bench bring along",
     "data": "empty disks for the machine",
     "browser": "the Debian root with the browser that reports are tested in",
     "mypy": "what the type checker remembers",
@@ -108,6 +109,7 @@ def used_here() -> set[Path]:
 def _builders() -> Iterator[Callable[[], object]]:
     yield root.tool_root
     yield plugin.build
+    yield plugin.counter
     yield kernel.vanilla
     yield kerneltree.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
@@ -115,8 +117,8 @@ def _builders() -> Iterator[Callable[[], object]]:
     packages = {(), *(each.packages for each in known)}
     yield from (partial(guest.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for each in known for name in each.programs}
-    yield from (partial(programs.build, source) for source in sorted(sources))
-    disks = {profile.load(name).storage.capacity for name in profile.names()}
+    yield from (partial(programs.build, source) for source in sorted({*sources, cost.CALLS}))
+    disks = {cost.DISK_BYTES} | {profile.load(name).storage.capacity for name in profile.names()}
     yield from (partial(_disk, size) for size in sorted(disks))
 
 

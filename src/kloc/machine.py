@@ -338,10 +338,7 @@ def qemu_arguments(
     job: Job, parts: Parts, folder: Path, memory: Mapping[str, str], images: Sequence[Path]
 ) -> list[str]:
     """Return QEMU's arguments; `memory` maps fast, slow and page to the files that back them."""
-    if job.modelled:
-        argv = [*EXACT]
-    else:
-        argv = ["-accel", "tcg,thread=multi"]
+    argv = [*EXACT] if job.modelled else ["-accel", "tcg,thread=multi"]
     argv += hardware(job.profile, memory, cpus(job), job.seed)
     argv += [
         "-object",

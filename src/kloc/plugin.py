@@ -48,16 +48,16 @@ def make(folder: Path, target: str) -> str:
 def counter() -> Path:
     """Return count.so, made of machine/bench/count.c: it counts cache lines that a call touches."""
     tools = root.tool_root()
-    api = PROJECT / PLUGIN / "qemu_api.h"
+    headers = PROJECT / PLUGIN
     flags = [*COUNTER_FLAGS, *WARNINGS]
+    sources, api, out = Path("/sources"), Path("/api"), Path("/out")
 
     def make(draft: Path) -> None:
-        for source in (COUNTER, COUNTER.with_name("marks.h"), api):
-            shutil.copy(source, draft)
-        files = ["-o", str(BUILD / "count.so"), str(BUILD / COUNTER.name)]
-        tools.run(["gcc", *flags, *files], binds=[Bind(draft, BUILD)])
+        files = ["-I", str(api), "-o", str(out / "count.so"), str(sources / COUNTER.name)]
+        binds = [Bind(COUNTER.parent, sources), Bind(headers, api), Bind(draft, out)]
+        tools.run(["gcc", *flags, *files], binds=binds)
 
-    key = cache.key(tools.key, *flags, COUNTER, COUNTER.with_name("marks.h"), api)
+    key = cache.key(tools.key, *flags, COUNTER.parent, headers / "qemu_api.h")
     return cache.build("plugin", key, make) / "count.so"
 
 

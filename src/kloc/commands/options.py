@@ -233,14 +233,15 @@ def _length(parser: _Parser) -> None:
 def _packages(parser: _Parser) -> None:
     parser.add_argument(
         "--packages",
-        type=_comma_list,
+        type=comma_list,
         default=(),
         metavar="A,B",
         help="Debian packages that the machine needs",
     )
 
 
-def _comma_list(text: str) -> tuple[str, ...]:
+def comma_list(text: str) -> tuple[str, ...]:
+    """Return the names in an option's value, without blanks."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
