@@ -240,10 +240,15 @@ def _group(group: Group) -> dict[str, Any]:
 
 def table(all_measured: Sequence[Measured]) -> Table:
     """Return what the calls take on the reference, which is first, and how the others differ."""
+    from rich.box import SIMPLE
     from rich.table import Table
 
     reference, *others = all_measured
-    made = Table(title="A call's instructions and data cache lines", title_justify="left")
+    title = "A call's instructions and data cache lines"
+    # Three kernels fit 80 columns.
+    made = Table(
+        title=title, title_justify="left", box=SIMPLE, padding=(0, 0, 0, 1), show_edge=False
+    )
     made.add_column("")
     made.add_column(f"{reference.column.name}\ninstr.", justify="right")
     made.add_column("\nlines", justify="right")
@@ -258,7 +263,7 @@ def table(all_measured: Sequence[Measured]) -> Table:
             made.add_row(call.name, f"{call.instructions:,}", f"{call.lines:,}", *cells)
         cells = [cell for each in same for cell in _differences(each, group)]
         made.add_row(
-            f"{group.name}, in all",
+            f"{group.name}: all",
             f"{group.instructions:,.0f}",
             f"{group.lines:,.0f}",
             *cells,
@@ -273,7 +278,7 @@ def _differences(ours: Call | Group, theirs: Call | Group) -> list[str]:
     return [
         _signed(instructions, ",.0f"),
         _signed(100 * instructions / theirs.instructions, ".2f"),
-        _signed(ours.lines - theirs.lines, ",.0f" if isinstance(ours, Call) else ",.1f"),
+        _signed(ours.lines - theirs.lines, ",.0f"),
     ]
 
 
@@ -283,13 +288,17 @@ def _signed(value: float, form: str) -> str:
     return text if any(digit in text for digit in "123456789") else "0"
 
 
+def _percent(fraction: float) -> str:
+    return f"{_signed(100 * fraction, '.2f')} %"
+
+
 def remarks(all_measured: Sequence[Measured]) -> list[str]:
     """Return, for each kernel but the reference, what it is and what it costs in all."""
     reference, *others = all_measured
     first = reference.groups[0].name
     return [
         f"{one.column.name}: {one.column.summary}. "
-        f"{first}: {change(one, reference, [first]):+.3%} of instructions (bound: {BOUND:.1%}), "
-        f"all groups: {change(one, reference):+.3%}"
+        f"{first}: {_percent(change(one, reference, [first]))} of instructions "
+        f"(bound: {100 * BOUND:g} %), all groups: {_percent(change(one, reference))}"
         for one in others
     ]

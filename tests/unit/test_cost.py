@@ -91,9 +91,9 @@ def test_what_is_the_same_shows_nothing_else() -> None:
     assert [row[0] for row in rows] == [
         "open",
         "write",
-        "files, in all",
+        "files: all",
         "fork, exit, wait",
-        "processes, in all",
+        "processes: all",
     ]
     assert all(row[3:] == ["0", "0", "0"] for row in rows)
 
@@ -104,7 +104,7 @@ def test_what_differs_is_shown_with_its_sign() -> None:
     rows = shown(measured("unpatched"), measured("machine", dearer, touching))
     assert rows[0] == ["open", "500", "20", "+5", "+1.00", "-1"]
     assert rows[1][3:] == ["0", "0", "0"]
-    assert rows[2][3:] == ["+2", "+0.20", "-0.8"]
+    assert rows[2][3:] == ["+2", "+0.20", "-1"]
 
 
 def test_the_change_in_all_is_of_the_groups_that_are_named() -> None:
@@ -113,7 +113,7 @@ def test_the_change_in_all_is_of_the_groups_that_are_named() -> None:
     assert cost.change(dearer, plain, ["files"]) == pytest.approx(0.004)
     assert cost.change(dearer, plain) == pytest.approx(5 / 11250)
     (remark,) = cost.remarks([plain, dearer])
-    assert "files: +0.400% of instructions (bound: 0.2%), all groups: +0.044%" in remark
+    assert "files: +0.40 % of instructions (bound: 0.2 %), all groups: +0.04 %" in remark
 
 
 def arguments(*argv: str) -> argparse.Namespace:
