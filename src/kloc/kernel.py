@@ -91,9 +91,9 @@ def series(variant: str = "machine") -> str:
 
     That is our files, patches and configuration; of an unpatched one, its configuration.
     """
+    fragments = [KERNEL / "config" / name for name in VARIANTS[variant]]
     if variant == UNPATCHED:
-        return cache.key(*(KERNEL / "config" / name for name in VARIANTS[variant]))
-    fragments = sorted((KERNEL / "config").glob("*.config"))
+        return cache.key(*fragments)
     return cache.key(KERNEL / "files", *patches(), *fragments)
 
 
