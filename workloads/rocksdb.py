@@ -6,10 +6,6 @@ sequential writes and reads", in files of 4 MB. Here 12 clients overwrite at
 random, read at random and read in sequence in one database, while 4 clients
 write in sequence into a second; WAL, flushes and compaction are on, on ext4
 with its journal.
-
-Measured on machine `tiered`, seed 1, share of all-fast: all-slow 0.47, tpp
-0.90, oracle 0.97. tpp is above 0.85, below which there would be more to win:
-with watermark_scale_factor at 1000 what is new finds room in fast memory.
 """
 
 from __future__ import annotations
