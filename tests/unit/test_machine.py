@@ -42,7 +42,13 @@ def test_both_nodes_have_their_size_and_their_speed(tmp_path: Path) -> None:
 
 def test_nothing_is_left_to_chance(tmp_path: Path) -> None:
     text = arguments(tmp_path, seed=7)
-    for word in ("-icount shift=0,sleep=off,rr=record", "-seed 7", "kloc.seed=7", "clock=vm", "-nic none"):
+    for word in (
+        "-icount shift=0,sleep=off,rr=record",
+        "-seed 7",
+        "kloc.seed=7",
+        "clock=vm",
+        "-nic none",
+    ):
         assert word in text
 
 
