@@ -59,6 +59,21 @@ static inline bool kloc_machine_timer_early(struct clock_event_device *event)
 }
 
 /**
+ * kloc_machine_forgets_young() - does a cleared accessed bit take the page
+ * out of the TLB?
+ *
+ * Linux leaves it in, and trusts that it falls out soon. QEMU's TLB is large,
+ * and grows and shrinks by the host's time: which accesses are seen again
+ * would depend on the host.
+ *
+ * Return: true in the two-tier machine.
+ */
+static inline bool kloc_machine_forgets_young(void)
+{
+	return static_branch_unlikely(&kloc_machine_background_key);
+}
+
+/**
  * kloc_machine_background_wait() - let time catch up with a background thread
  *
  * A background thread runs on a core of its own, as far as time is concerned.
@@ -144,6 +159,11 @@ kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
 }
 
 static inline bool kloc_machine_timer_early(struct clock_event_device *event)
+{
+	return false;
+}
+
+static inline bool kloc_machine_forgets_young(void)
 {
 	return false;
 }
