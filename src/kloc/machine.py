@@ -16,12 +16,12 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kloc import cache, core, guest, kernel, plugin, programs
+from kloc import cache, guest, kernel, plugin, programs
 from kloc.errors import KlocError
 from kloc.profile import Profile, Tier
 from kloc.root import Root, tool_root
@@ -47,9 +47,9 @@ STUCK_SECONDS = 120
 STAGE_MACHINE_SECONDS = 900
 STAGE_HOST_SECONDS = 3600
 CONSOLE_TAIL = 25
-# The guest's clock counts its instructions, 1 ns each. Without recording, QEMU's main loop could see
-# that the guest idles before the instructions until then are counted, and advance the clock by so
-# much too far. Nothing replays what is recorded.
+# The guest's clock counts its instructions, 1 ns each. Without recording, QEMU's main loop could
+# see that the guest idles before the instructions until then are counted, and advance the clock by
+# so much too far. Nothing replays what is recorded.
 EXACT = (
     *("-accel", "tcg,thread=single"),
     *("-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"),
@@ -154,15 +154,11 @@ class Machine:
         self._read = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._memory = _Memory(job.profile)
-        self._held = ExitStack()
-        self._core: int | None = None
         self._stage_since = (time.monotonic(), 0)
         self._moved = (time.monotonic(), -1)
 
     def __enter__(self) -> Machine:
         """Start QEMU."""
-        if self.job.modelled:
-            self._core = self._held.enter_context(core.held())
         for path in (self.console, self._agent):
             path.touch()
         _write_job(self.job, self.parts, self.folder / "job.img")
@@ -191,16 +187,14 @@ class Machine:
             self._process.kill()
             self._process.wait()
         self._memory.close()
-        self._held.close()
 
     def command(self) -> list[str]:
         """Return the argv that starts this machine."""
         data = data_image(self.parts.root, self.job.profile.storage.capacity)
         images = [self.parts.image.path, self.folder / "job.img", data]
         argv = qemu_arguments(self.job, self.parts, self.folder, self._memory.files, images)
-        confined = [] if self._core is None else ["taskset", "--cpu-list", str(self._core)]
         return self.parts.root.command(
-            [*confined, "setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *argv],
+            ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *argv],
             binds=[cache.folder(), self.folder],
             cwd=self.folder,
         )
