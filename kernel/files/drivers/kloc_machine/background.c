@@ -153,23 +153,24 @@ static bool may_sleep(void)
 }
 
 /* Called by cond_resched(). */
-void __kloc_machine_background_wait(void)
+int __kloc_machine_background_wait(void)
 {
 	ktime_t ahead;
 	u64 ahead_ns;
 
 	if (!READ_ONCE(kloc_machine_page->slot) || !may_sleep())
-		return;
+		return 0;
 
 	/* Reading the time makes the model bring the page up to date. */
 	kloc_machine_time();
 	ahead_ns = READ_ONCE(kloc_machine_page->background);
 	if (ahead_ns <= background_ahead_ns)
-		return;
+		return 0;
 
 	ahead = ns_to_ktime(ahead_ns);
 	__set_current_state(TASK_IDLE);
 	schedule_hrtimeout_range(&ahead, 0, HRTIMER_MODE_REL);
+	return 1;
 }
 
 static int __init background_init(void)

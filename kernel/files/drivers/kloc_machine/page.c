@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/io.h>
+#include <linux/jump_label.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/pci.h>
@@ -23,6 +24,9 @@
 static struct kloc_machine_page no_page;
 struct kloc_machine_page *kloc_machine_page __ro_after_init = &no_page;
 static phys_addr_t page_physical __ro_after_init;
+
+/* Pages are tagged with what they are for. */
+DEFINE_STATIC_KEY_FALSE(kloc_machine_key);
 
 /**
  * kloc_machine_present() - is there a timing model?
@@ -81,6 +85,7 @@ static int __init page_init(void)
 	    page->version == KLOC_MACHINE_VERSION) {
 		kloc_machine_page = page;
 		page_physical = pci_resource_start(pci, IVSHMEM_BAR);
+		static_branch_enable(&kloc_machine_key);
 		return 0;
 	}
 

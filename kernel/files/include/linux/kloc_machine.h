@@ -18,13 +18,14 @@ struct clock_event_device;
 
 #ifdef CONFIG_KLOC_MACHINE
 
+DECLARE_STATIC_KEY_FALSE(kloc_machine_key);
 DECLARE_STATIC_KEY_FALSE(kloc_machine_timer_key);
 DECLARE_STATIC_KEY_FALSE(kloc_machine_background_key);
 
 unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
 					 struct clock_event_device *event);
 bool __kloc_machine_timer_early(struct clock_event_device *event);
-void __kloc_machine_background_wait(void);
+int __kloc_machine_background_wait(void);
 unsigned long kloc_machine_page_pfn(void);
 
 /**
@@ -79,11 +80,14 @@ static inline bool kloc_machine_forgets_young(void)
  * A background thread runs on a core of its own, as far as time is concerned.
  * One whose core is ahead of the machine's time sleeps here until the machine
  * is there too. Called where the thread offers to be rescheduled.
+ *
+ * Return: whether it slept, as cond_resched() does: 0 or 1.
  */
-static inline void kloc_machine_background_wait(void)
+static inline int kloc_machine_background_wait(void)
 {
 	if (static_branch_unlikely(&kloc_machine_background_key))
-		__kloc_machine_background_wait();
+		return __kloc_machine_background_wait();
+	return 0;
 }
 
 /**
@@ -95,7 +99,24 @@ static inline void kloc_machine_background_wait(void)
  */
 static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
 {
-	page->private = tag;
+	if (static_branch_unlikely(&kloc_machine_key))
+		page->private = tag;
+}
+
+/**
+ * kloc_machine_tag_pages() - tell the timing model what pages are used for
+ * @pages: heads of allocations, see kloc_machine_tag_page()
+ * @count: how many
+ * @tag: one of KLOC_MACHINE_TAG_*
+ */
+static inline void kloc_machine_tag_pages(struct page **pages,
+					  unsigned int count, unsigned long tag)
+{
+	unsigned int i;
+
+	if (static_branch_unlikely(&kloc_machine_key))
+		for (i = 0; i < count; i++)
+			pages[i]->private = tag;
 }
 
 /**
@@ -133,9 +154,13 @@ static inline unsigned long kloc_machine_new_tag(gfp_t gfp)
 static inline void kloc_machine_new_pages(struct page *page, unsigned int order,
 					  gfp_t gfp)
 {
-	unsigned long tag = kloc_machine_new_tag(gfp);
+	unsigned long tag;
 	int i;
 
+	if (!static_branch_unlikely(&kloc_machine_key))
+		return;
+
+	tag = kloc_machine_new_tag(gfp);
 	for (i = 0; i < 1 << order; i++)
 		page[i].index = tag;
 }
@@ -168,11 +193,17 @@ static inline bool kloc_machine_forgets_young(void)
 	return false;
 }
 
-static inline void kloc_machine_background_wait(void)
+static inline int kloc_machine_background_wait(void)
 {
+	return 0;
 }
 
 static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
+{
+}
+
+static inline void kloc_machine_tag_pages(struct page **pages,
+					  unsigned int count, unsigned long tag)
 {
 }
 
