@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import made_up
 from kloc import report
 
 # Of conftest.py, which no test can import.
@@ -68,42 +69,28 @@ CONTRASTS = """
 
 
 def run(policy: str, throughput: float, seed: int, workload: str) -> dict[str, Any]:
-    seconds = 1000 / throughput
-    stall = 0.5e9 * seconds
+    """Return a run with series that are long, a setting with a long name, and every colour."""
+    stall = 0.5e12 / throughput
     steps = range(60)
-    return {
-        "workload": workload,
-        "policy": policy,
-        "settings": {"/sys/kernel/debug/sched/numa_balancing/scan_period_max_ms": "1405"},
-        "machine": {"name": "tiered", "fast_bytes": 192 << 20, "slow_bytes": 1280 << 20},
-        "seed": seed,
-        "cores": 1,
-        "operations": 1000,
-        "seconds": seconds,
-        "throughput": throughput,
-        "latency_ns": {"p50": 1500.0, "p95": 2e6, "p99": 3e9},
-        "stall_ns": {
+    return made_up.run(
+        policy,
+        throughput,
+        workload,
+        seed=seed,
+        settings={"/sys/kernel/debug/sched/numa_balancing/scan_period_max_ms": "1405"},
+        stall_ns={
             "fast": {"anon": {"user": stall / 4}, "file": {"kernel": stall / 4}},
             "slow": {"slab:dentry": {"kernel": stall / 4}, "socket": {"kernel": stall / 4}},
         },
-        "idle_ns": 0.1e9 * seconds,
-        "storage_wait_ns": 0.06e9 * seconds,
-        "background": {
-            "kswapd0": {"instructions": 9, "stall_ns": 5, "time_ns": 9e8, "migrated": 12}
-        },
-        "background_excess_ns": 0,
-        "migrated_pages": {"promoted": {"anon": 60}, "demoted": {"file": 30}},
-        "series": {
+        series={
             "t_ns": [(i + 1) * 5_000_000 for i in steps],
             "promoted": [10 * i for i in steps],
             "demoted": [5 * i for i in steps],
             "pages_fast": {"anon": [30_000 + 100 * i for i in steps]},
             "pages_slow": {"file": [20_000 - 100 * i for i in steps]},
         },
-        "hint_faults": 7,
-        "computed": False,
-        "notes": ["12 pages were evicted to storage"] if policy == "stock" else [],
-    }
+        notes=["12 pages were evicted to storage"] if policy == "stock" else [],
+    )
 
 
 def document() -> dict[str, Any]:

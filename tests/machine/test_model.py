@@ -8,6 +8,7 @@ the profile, the seed and the programs decides.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +16,8 @@ from typing import Any
 
 import pytest
 
-from kloc import profile
+from kloc import profile, programs
 from kloc.paths import PROJECT
-from kloc.root import Bind, Root
 
 pytestmark = pytest.mark.machine
 
@@ -38,23 +38,21 @@ TOLERANCE = 0.01
 
 
 @pytest.fixture(scope="module")
-def programs(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the programs, and a script that runs them all."""
     folder = tmp_path_factory.mktemp("programs")
-    binds = [Bind(SOURCES, Path("/sources")), Bind(folder, Path("/out"))]
     for name in ("chase", "stream", "small"):
-        files = ["-o", f"/out/{name}", f"/sources/{name}.c"]
-        tools.run(["gcc", "-O2", "-static", "-Wall", "-Wextra", "-Werror", *files], binds=binds)
+        shutil.copy(programs.build(SOURCES / f"{name}.c"), folder)
     script = folder / "all"
     script.write_text("\n".join(f"{folder}/{line}" for line in COMMANDS.values()) + "\n")
     return folder
 
 
-def run_all(programs: Path, result: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def run_all(folder: Path, result: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return what each program said, and the run's result."""
-    options = ["--policy", "stock", "--json", str(result), "--copy", str(programs)]
+    options = ["--policy", "stock", "--json", str(result), "--copy", str(folder)]
     done = subprocess.run(
-        [PROJECT / "kloc", "run", *options, "--", "sh", "-e", programs / "all"],
+        [PROJECT / "kloc", "run", *options, "--", "sh", "-e", folder / "all"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -66,9 +64,9 @@ def run_all(programs: Path, result: Path) -> tuple[list[dict[str, Any]], dict[st
 
 
 @pytest.fixture(scope="module")
-def runs(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    folder = tmp_path_factory.mktemp("results")
-    return [run_all(programs, folder / f"{number}.json") for number in (1, 2)]
+def runs(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    results = tmp_path_factory.mktemp("results")
+    return [run_all(folder, results / f"{number}.json") for number in (1, 2)]
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from kloc import machine, objects, policy, profile
+from kloc import machine, objects, policy, profile, programs
 from kloc.machine import Job, Parts, Raw
 from kloc.paths import PROJECT
-from kloc.root import Bind, Root
 
 pytestmark = pytest.mark.machine
 
@@ -26,12 +25,8 @@ ZEROED = 512
 
 
 @pytest.fixture(scope="module")
-def program(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pages")
-    binds = [Bind(SOURCES, Path("/sources")), Bind(folder, Path("/out"))]
-    flags = ["-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-    tools.run(["gcc", *flags, "-o", "/out/pages", "/sources/pages.c"], binds=binds)
-    return folder / "pages"
+def program() -> Path:
+    return programs.build(SOURCES / "pages.c")
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from kloc import cli, machine, ui
+from kloc import cli, machine, programs, ui
 from kloc.paths import PROJECT
-from kloc.root import Bind, Root
 
 pytestmark = pytest.mark.machine
 
@@ -138,12 +137,8 @@ def test_an_unknown_package_is_an_error() -> None:
 
 
 @pytest.fixture(scope="module")
-def hotset(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hotset")
-    binds = [Bind(SOURCES, Path("/sources")), Bind(folder, Path("/out"))]
-    flags = ["-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror"]
-    tools.run(["gcc", *flags, "-o", "/out/hotset", "/sources/hotset.c"], binds=binds)
-    return folder / "hotset"
+def hotset() -> Path:
+    return programs.build(SOURCES / "hotset.c")
 
 
 def test_to_follow_a_run_changes_nothing_in_it(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from kloc import machine, policy, profile, whatif
+from kloc import machine, policy, profile, programs, whatif
 from kloc.machine import Job
 from kloc.paths import PROJECT
-from kloc.root import Bind, Root
 
 pytestmark = pytest.mark.machine
 
@@ -22,12 +21,8 @@ COMMANDS = ("chase 0 16 250000", "chase 1 16 250000")
 
 
 @pytest.fixture(scope="module")
-def program(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("chase")
-    binds = [Bind(SOURCES, Path("/sources")), Bind(folder, Path("/out"))]
-    flags = ["-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-    tools.run(["gcc", *flags, "-o", "/out/chase", "/sources/chase.c"], binds=binds)
-    return folder / "chase"
+def program() -> Path:
+    return programs.build(SOURCES / "chase.c")
 
 
 def run(program: Path, fast_kinds: tuple[str, ...]) -> tuple[list[float], Any]:

@@ -19,6 +19,7 @@ from kloc.report.cases import Spread, cases
 from kloc.report.figure import COLOURS
 from kloc.report.kinds import APPLICATION, OTHER, SLAB, STORAGE
 from kloc.report.layout import Page, Section
+from made_up import run
 
 VOID = {"meta", "path", "use"}
 BLANK = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>'
@@ -64,48 +65,6 @@ class Html(HTMLParser):
 
     def attributes(self, name: str) -> list[str]:
         return [value for _, found in self.tags if (value := found.get(name)) is not None]
-
-
-def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -> dict[str, Any]:
-    seconds = 1000 / throughput
-    return {
-        "workload": workload,
-        "policy": policy,
-        "settings": {"/proc/sys/kernel/numa_balancing": "0"},
-        "machine": {"name": "tiered", "fast_bytes": 192 << 20, "slow_bytes": 1280 << 20},
-        "seed": 1,
-        "cores": 1,
-        "operations": 1000,
-        "seconds": seconds,
-        "throughput": throughput,
-        "latency_ns": {"p50": 1500.0, "p95": 2e6, "p99": 3e9},
-        "stall_ns": {
-            "fast": {"anon": {"user": 0.1e9 * seconds, "kernel": 0}},
-            "slow": {
-                "anon": {"user": 0.2e9 * seconds},
-                "slab:dentry": {"kernel": 0.1e9 * seconds},
-            },
-        },
-        "idle_ns": 0.1e9 * seconds,
-        "storage_wait_ns": 0.06e9 * seconds,
-        "background": {
-            "kswapd0": {"instructions": 9, "stall_ns": 5, "time_ns": 5e7, "migrated": 12},
-            "kcompactd0": {"instructions": 3, "stall_ns": 0, "time_ns": 1, "migrated": 0},
-        },
-        "background_excess_ns": 0,
-        "migrated_pages": {"promoted": {"anon": 3}, "demoted": {"file": 4}},
-        "series": {
-            "t_ns": [5_000_000, 10_000_000, 15_000_000],
-            "promoted": [0, 40, 60],
-            "demoted": [0, 0, 30],
-            "pages_fast": {"anon": [256, 512, 512], "free": [900, 700, 700]},
-            "pages_slow": {"slab:dentry": [256, 256, 256], "slab:filp": [0, 256, 0]},
-        },
-        "hint_faults": 7,
-        "computed": False,
-        "notes": [],
-        **other,
-    }
 
 
 def oracle(throughput: float, **other: Any) -> dict[str, Any]:
