@@ -32,7 +32,7 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
 
 
 def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
-    """No server has them; on the machine itself they are a part of what is measured there."""
+    """No server has them, but one that runs this kernel without the model pays no more either."""
     unpatched, machine = measured["unpatched"], measured["machine"]
-    assert 0 < cost.change(machine, unpatched, ["files"]) < 2 * cost.BOUND
-    assert 0 < cost.change(machine, unpatched) < 3 * cost.BOUND
+    assert 0 < cost.change(machine, unpatched, ["files"]) < cost.BOUND
+    assert 0 < cost.change(machine, unpatched) < 1.5 * cost.BOUND
