@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kloc import measure, policy, profile, workload
+from kloc import measure, policy, profile, result, workload
 from kloc.paths import PROJECT
 
 BALANCING = "/sys/kernel/debug/sched/numa_balancing"
@@ -38,21 +39,37 @@ def search(name: str, what: workload.Workload) -> dict[str, Any]:
     host = profile.load(profile.DEFAULT)
     parts = measure.prepare([what])
     best: dict[str, str] = {}
-    trials: list[dict[str, Any]] = []
+    # Every trial by its settings: the best so far is one of the next setting's.
+    runs: dict[tuple[str, ...], result.Run] = {}
     promotes = True
     for setting, values in SPACE[name].items():
         if BALANCING in setting and not promotes:
             continue
         policies = [replace(plain, tuned={what.name: {**best, setting: each}}) for each in values]
-        tasks = [measure.Task(what, each, host, 1, workload.FULL) for each in policies]
-        runs = measure.measure(tasks, [plain], parts)
-        for run in runs:
-            tried = {path: run["settings"][path] for path in SPACE[name] if path in run["settings"]}
-            trials.append({"settings": tried, "throughput": run["throughput"]})
-        fastest = max(runs, key=lambda run: run["throughput"])
+        wanted = {_tried(name, each.settings(what.name, host)): each for each in policies}
+        tasks = [
+            measure.Task(what, each, host, 1, workload.FULL)
+            for tried, each in wanted.items()
+            if tried not in runs
+        ]
+        for run in measure.measure(tasks, [plain], parts):
+            runs[_tried(name, run["settings"])] = run
+        fastest = max((runs[tried] for tried in wanted), key=lambda run: run["throughput"])
         best[setting] = fastest["settings"][setting]
         promotes = _promotes(fastest)
+    trials = [
+        {
+            "settings": dict(zip(SPACE[name], tried, strict=True)),
+            "throughput": run["throughput"],
+        }
+        for tried, run in runs.items()
+    ]
     return {"best": best, "trials": trials}
+
+
+def _tried(name: str, settings: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of what is searched; the kernel's own where nothing is written."""
+    return tuple(settings.get(path, "as it is") for path in SPACE[name])
 
 
 def _promotes(run: dict[str, Any]) -> bool:
