@@ -124,7 +124,7 @@ def workloads() -> Iterable[Workload]:
         measured=_smallfiles_measured,
         check=_smallfiles_check,
         outcome=_smallfiles_outcome,
-        instructions=10e9,
+        instructions=12e9,
     )
     yield Workload(
         name="mail",

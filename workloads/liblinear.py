@@ -101,5 +101,5 @@ def workloads() -> Iterable[Workload]:
         measured=_measured,
         check=_check,
         outcome=_outcome,
-        instructions=15e9,
+        instructions=46e9,
     )
