@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is decided about contexts, apart from how it is done: functions of what
+ * they are given and nothing else.
+ */
+#ifndef _MM_KLOC_POLICY_H
+#define _MM_KLOC_POLICY_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+struct knode;
+
+/* Bits of kloc_stream.flags. */
+#define KLOC_STREAM_READ	BIT(0)	/* has been read */
+#define KLOC_STREAM_WRITTEN	BIT(1)	/* has been written */
+#define KLOC_STREAM_BROKEN	BIT(2)	/* but not once, from front to back */
+
+/**
+ * struct kloc_stream - how a file is read and written
+ * @next: byte after the last one that was read or written
+ * @size: bytes that were read or written in sequence
+ * @name: hash of what the file's name ends in
+ * @flags: KLOC_STREAM_*
+ */
+struct kloc_stream {
+	u64 next;
+	u64 size;
+	u8 name;
+	u8 flags;
+};
+
+/* Kinds of names that a directory remembers. */
+#define KLOC_HISTORY_NAMES	8
+
+/**
+ * struct kloc_history - how the files of a directory fared
+ * @name: hash of what their names end in, 0 for a free place
+ * @score: above 0 the more of them were streams, below the more were not
+ */
+struct kloc_history {
+	u8 name[KLOC_HISTORY_NAMES];
+	s8 score[KLOC_HISTORY_NAMES];
+};
+
+/* Where pages of a context should go. */
+enum kloc_place {
+	KLOC_ANYWHERE,		/* as if there were no contexts */
+	KLOC_FAST,
+	KLOC_SLOW,
+};
+
+u8 kloc_name_hash(const char *name, unsigned int length);
+void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
+			u64 count);
+bool kloc_stream_is_one(const struct kloc_stream *stream, u64 least);
+void kloc_history_add(struct kloc_history *history, u8 name, bool stream);
+bool kloc_history_says_stream(const struct kloc_history *history, u8 name);
+
+extern unsigned long kloc_half_life_us;
+
+u8 kloc_heat(u8 heat, u64 since);
+enum kloc_place kloc_place(const struct knode *knode, bool pressure,
+			   u64 longest_stream);
+bool kloc_colder(const struct knode *a, const struct knode *b);
+unsigned int kloc_page_heat(u8 history);
+unsigned int kloc_promotion_heat(const unsigned long fast[9],
+				 unsigned long room);
+unsigned int kloc_demotion_heat(const unsigned long fast[9],
+				unsigned long missing);
+bool kloc_promotion_pays(const struct knode *knode, u8 least_heat,
+			 unsigned long pages, unsigned long most_pages);
+
+#endif /* _MM_KLOC_POLICY_H */

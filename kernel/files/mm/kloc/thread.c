@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of files: the thread of a fast node, which keeps room there.
+ */
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/memory-tiers.h>
+#include <linux/mm.h>
+#include <linux/rmap.h>
+#include <linux/swap.h>
+#include <linux/timekeeping.h>
+
+#include "../internal.h"
+#include "kloc.h"
+
+/* Contexts that are taken from the kmap at a time. */
+#define KNODES		16
+
+/* Scans that a context in use was not used for before it may leave as a whole. */
+#define LAST_AGE	2
+
+/* How often a thread that is not woken looks whether there is room, in a scan. */
+#define LOOKS		8
+
+/* Times that contexts are taken from it without a page being moved. */
+#define ATTEMPTS	8
+
+/* A thread that was idle may move as much as in this time at once, ns. */
+#define BURST		(10ULL * NSEC_PER_MSEC)
+
+/* Should this folio move? */
+typedef bool (*choose_fn)(struct kloc_node *node, struct folio *folio);
+
+/* Called for a context. */
+typedef void (*visit_fn)(struct kloc_node *node, struct knode *knode);
+
+/**
+ * kloc_wake() - tell a node's thread that there is something to do
+ * @node: the node
+ */
+void kloc_wake(struct kloc_node *node)
+{
+	if (READ_ONCE(node->woken) || kloc_settings.mode == KLOC_NOMIGRATE)
+		return;
+	WRITE_ONCE(node->woken, true);
+	wake_up(&node->wait);
+}
+
+/**
+ * kloc_queue_promotion() - a context has become active: does it have to move?
+ * @knode: the context
+ *
+ * Context: RCU read-side critical section.
+ */
+void kloc_queue_promotion(struct knode *knode)
+{
+	struct kloc_node *node = kloc_near[cpu_to_node(find_cpu(knode))];
+	bool queued = false;
+
+	if (!test_bit(KNODE_SLOW, &knode->flags) || !node ||
+	    kloc_settings.mode == KLOC_NOMIGRATE ||
+	    test_and_set_bit(KNODE_QUEUED, &knode->flags))
+		return;
+
+	spin_lock(&node->lock);
+	if (node->count < KLOC_QUEUE && knode_tryget(knode)) {
+		node->queue[(node->head + node->count++) % KLOC_QUEUE] = knode;
+		queued = true;
+	}
+	spin_unlock(&node->lock);
+	if (queued)
+		kloc_wake(node);
+	else
+		clear_bit(KNODE_QUEUED, &knode->flags);
+}
+
+static struct knode *next_promotion(struct kloc_node *node)
+{
+	struct knode *knode = NULL;
+
+	spin_lock(&node->lock);
+	if (node->count) {
+		knode = node->queue[node->head];
+		node->head = (node->head + 1) % KLOC_QUEUE;
+		node->count--;
+		clear_bit(KNODE_QUEUED, &knode->flags);
+	}
+	spin_unlock(&node->lock);
+	return knode;
+}
+
+/* May pages be moved now, or have enough been of late? */
+static bool within_rate(struct kloc_node *node)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	u64 since = min(now - node->refilled, BURST);
+	u64 rate = READ_ONCE(kloc_settings.rate);
+	s64 most = mul_u64_u64_div_u64(rate, BURST, NSEC_PER_SEC);
+	s64 more = mul_u64_u64_div_u64(rate, since, NSEC_PER_SEC);
+
+	node->refilled = now;
+	node->budget = rate ? min(node->budget + more, most) : 0;
+	return !rate || node->budget > 0;
+}
+
+static bool has_room(const struct kloc_node *node)
+{
+	return kloc_headroom(node->nid) >= (long)kloc_settings.reserve;
+}
+
+/* How many pages have to leave? */
+static unsigned long missing(const struct kloc_node *node)
+{
+	return max((long)kloc_settings.reserve - kloc_headroom(node->nid), 0);
+}
+
+static bool may_go_on(struct kloc_node *node)
+{
+	cond_resched();
+	return !kthread_should_stop() && within_rate(node);
+}
+
+/*
+ * Go over the pages that a context has in a tier, and move those that @choose
+ * chooses. Return: pages that were moved.
+ */
+static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
+				 int from, enum kloc_event why,
+				 choose_fn choose)
+{
+	struct kloc_walk walk = { .knode = knode, .nid = from };
+	struct folio *folios[KLOC_BATCH];
+	unsigned long moved = 0;
+	bool left = !kloc_has_kind(knode);
+
+	walk.done = left;
+	while (!walk.done && !kthread_should_stop()) {
+		unsigned int i, chosen = 0, batch, count;
+
+		node->may_move = within_rate(node);
+		count = itr_knode_cache(&walk, folios);
+		for (i = 0; i < count; i++)
+			if (choose(node, folios[i]))
+				folios[chosen++] = folios[i];
+			else
+				folio_put(folios[i]);
+		batch = kloc_move(node, &walk, why, folios, chosen);
+		moved += batch;
+		left |= batch < count;
+		cond_resched();
+	}
+	if (!walk.done || left || (walk.others && node->nid == from))
+		kloc_note_pages(knode, from);
+	return moved;
+}
+
+static bool choose_all(struct kloc_node *node, struct folio *folio)
+{
+	return node->may_move;
+}
+
+static bool choose_unused(struct kloc_node *node, struct folio *folio)
+{
+	return node->may_move && !has_room(node) &&
+	       kloc_page_heat_of(folio) <= node->most_heat;
+}
+
+/* Was a folio used since the last scan? */
+static bool was_used(struct folio *folio)
+{
+	bool used = folio_test_clear_referenced(folio);
+	unsigned long flags;
+
+	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
+		used = true;
+	return used;
+}
+
+static bool age_fast(struct kloc_node *node, struct folio *folio)
+{
+	unsigned int heat = kloc_page_age(folio, was_used(folio));
+
+	node->fast_heat[heat] += folio_nr_pages(folio);
+	return false;
+}
+
+static bool age_slow(struct kloc_node *node, struct folio *folio)
+{
+	unsigned int heat = kloc_page_age(folio, was_used(folio));
+
+	node->slow_heat[heat] += folio_nr_pages(folio);
+	return node->may_move && heat >= node->least_heat &&
+	       kloc_headroom(node->nid) > KLOC_BATCH;
+}
+
+/* One scan over a context that is in use. */
+static void scan_knode(struct kloc_node *node, struct knode *knode)
+{
+	if (test_bit(KNODE_FAST, &knode->flags))
+		move_chosen(node, knode, node->nid, KLOC_DEMOTED_UNUSED,
+			    age_fast);
+	if (test_and_clear_bit(KNODE_SLOW, &knode->flags))
+		move_chosen(node, knode, node->slow, KLOC_PROMOTED_USED,
+			    age_slow);
+}
+
+/* Call @visit for each context that is in use. */
+static void for_each_active(struct kloc_node *node, visit_fn visit)
+{
+	struct knode *knode;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each_marked(&kloc_kmap.knodes, id, knode, KMAP_ACTIVE) {
+		if (!knode_tryget(knode))
+			continue;
+		rcu_read_unlock();
+		visit(node, knode);
+		knode_put(knode);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
+/* One scan over all contexts that are in use. */
+static void scan(struct kloc_node *node)
+{
+	unsigned long hot = 0;
+	unsigned int heat;
+
+	if (node->ages && kloc_settings.mode != KLOC_ALLACTIVE)
+		kmap_age(&kloc_kmap, kloc_settings.inactive_age);
+	if (kloc_settings.mode == KLOC_NOMIGRATE)
+		return;
+
+	memset(node->fast_heat, 0, sizeof(node->fast_heat));
+	memset(node->slow_heat, 0, sizeof(node->slow_heat));
+	for_each_active(node, scan_knode);
+	for (heat = KLOC_LEAST_HEAT; heat < ARRAY_SIZE(node->slow_heat); heat++)
+		hot += node->slow_heat[heat];
+	hot -= min(hot, max(kloc_headroom(node->nid), 0));
+	node->least_heat = kloc_promotion_heat(node->fast_heat, hot);
+}
+
+static unsigned long pages_of(struct knode *knode)
+{
+	unsigned long pages = 0;
+	struct inode *inode;
+
+	rcu_read_lock();
+	inode = rcu_dereference(knode->inode);
+	if (inode)
+		pages = READ_ONCE(inode->i_mapping->nrpages);
+	rcu_read_unlock();
+	return pages;
+}
+
+static void promote_whole(struct kloc_node *node, struct knode *knode)
+{
+	unsigned long pages = pages_of(knode);
+
+	if (!kloc_promotion_pays(knode, kloc_settings.promote_heat, pages,
+				 kloc_settings.promote_pages) ||
+	    kloc_headroom(node->nid) < (long)pages) {
+		kloc_count(KLOC_NOT_PAYING, knode, pages);
+		return;
+	}
+	/* Before looking: what comes meanwhile sets it again. */
+	clear_bit(KNODE_SLOW, &knode->flags);
+	move_chosen(node, knode, node->slow, KLOC_PROMOTED_WHOLE, choose_all);
+}
+
+static void promote_queued(struct kloc_node *node)
+{
+	struct knode *knode;
+
+	while (may_go_on(node) && (knode = next_promotion(node))) {
+		promote_whole(node, knode);
+		knode_put(knode);
+	}
+}
+
+static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
+				  enum kloc_event why)
+{
+	/* Before looking: what comes meanwhile sets it again. */
+	kmap_set_fast(&kloc_kmap, knode, false);
+	return move_chosen(node, knode, node->nid, why, choose_all);
+}
+
+/* May a context be demoted as a whole, for that reason? */
+static bool may_demote(const struct knode *knode, enum kloc_event why)
+{
+	if (test_bit(KNODE_SYSTEM, &knode->flags))
+		return false;
+	if (kloc_settings.mode == KLOC_RANDOM)
+		return true;
+	if (why == KLOC_DEMOTED_LAST)
+		return READ_ONCE(knode->age) >= LAST_AGE;
+	return !READ_ONCE(knode->inuse);
+}
+
+/* Demote some of the coldest contexts. Return: pages that were moved. */
+static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
+{
+	struct knode *knodes[KNODES];
+	unsigned long moved = 0;
+	unsigned int i, count;
+
+	count = kloc_settings.mode == KLOC_RANDOM ?
+		kmap_get_random(&kloc_kmap, knodes, KNODES) :
+		get_LRU_knodes(&kloc_kmap, knodes, KNODES);
+	for (i = 0; i < count; i++) {
+		if (may_demote(knodes[i], why) && !has_room(node) &&
+		    may_go_on(node))
+			moved += demote_whole(node, knodes[i], why);
+		knode_put(knodes[i]);
+	}
+	return moved;
+}
+
+static void demote_unused(struct kloc_node *node, struct knode *knode)
+{
+	if (test_bit(KNODE_FAST, &knode->flags) && !has_room(node) &&
+	    may_go_on(node))
+		node->moved += move_chosen(node, knode, node->nid,
+					   KLOC_DEMOTED_UNUSED, choose_unused);
+}
+
+/* Let kswapd demote what belongs to applications. */
+static void wake_kswapd(int nid)
+{
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+		if (managed_zone(zone))
+			wakeup_kswapd(zone, GFP_HIGHUSER_MOVABLE, 0,
+				      ZONE_MOVABLE);
+	}
+}
+
+/*
+ * Make room in fast memory, if there is too little: first contexts that are not
+ * in use leave, the coldest first, all pages of each; then pages that are used
+ * least, of contexts that are. If that is not enough, applications' pages leave
+ * if any are cold, and the contexts in use that were not used for longest.
+ *
+ * Return: false if there is too little and nothing more was found to move.
+ */
+static bool make_room(struct kloc_node *node)
+{
+	unsigned int attempts;
+
+	/* What is new is on no LRU list yet, and could not be moved. */
+	if (!has_room(node))
+		lru_add_drain();
+	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
+		if (has_room(node) || !may_go_on(node))
+			return true;
+		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
+			attempts = 0;
+	}
+
+	node->moved = 0;
+	node->most_heat = kloc_demotion_heat(node->fast_heat, missing(node));
+	for_each_active(node, demote_unused);
+	if (node->moved)
+		return true;
+
+	if (kloc_headroom(node->nid) > 0)
+		return false;
+	wake_kswapd(node->nid);
+	return demote_coldest(node, KLOC_DEMOTED_LAST);
+}
+
+static u64 scan_ns(void)
+{
+	return (u64)READ_ONCE(kloc_settings.scan_us) * NSEC_PER_USEC;
+}
+
+/*
+ * Wait until something is to be done, or it is time for a scan, or to look:
+ * nobody tells when applications take memory.
+ */
+static void wait(struct kloc_node *node, u64 until, bool idle)
+{
+	s64 left = until - ktime_get_mono_fast_ns();
+
+	if (left <= 0)
+		return;
+	left = min(left, div_u64(scan_ns(), LOOKS));
+	/* A thread that found nothing to move must not be woken for it. */
+	wait_event_interruptible_hrtimeout(node->wait,
+					   kthread_should_stop() ||
+					   (!idle && READ_ONCE(node->woken)),
+					   ns_to_ktime(left));
+	WRITE_ONCE(node->woken, false);
+}
+
+static int kloc_thread(void *data)
+{
+	u64 next_scan = ktime_get_mono_fast_ns();
+	struct kloc_node *node = data;
+	bool idle = false;
+
+	while (!kthread_should_stop()) {
+		wait(node, next_scan, idle);
+		/* Nodes come and go. */
+		WRITE_ONCE(node->slow, next_demotion_node(node->nid));
+		if (ktime_get_mono_fast_ns() >= next_scan) {
+			scan(node);
+			next_scan = ktime_get_mono_fast_ns() + scan_ns();
+		}
+		if (kloc_settings.mode == KLOC_NOMIGRATE ||
+		    node->slow == NUMA_NO_NODE)
+			continue;
+		promote_queued(node);
+		idle = !make_room(node);
+	}
+	return 0;
+}
+
+/**
+ * kloc_thread_start() - start the thread of a node
+ * @node: the node
+ *
+ * Return: 0, or an error.
+ */
+int kloc_thread_start(struct kloc_node *node)
+{
+	struct task_struct *thread;
+
+	thread = kthread_create_on_node(kloc_thread, node, node->nid,
+					"klocd%d", node->nid);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	set_cpus_allowed_ptr(thread, cpumask_of_node(node->nid));
+	node->thread = thread;
+	wake_up_process(thread);
+	return 0;
+}
+
+/**
+ * kloc_thread_stop() - stop it, when nobody queues anything any more
+ * @node: the node
+ */
+void kloc_thread_stop(struct kloc_node *node)
+{
+	struct knode *knode;
+
+	if (!node->thread)
+		return;
+	kthread_stop(node->thread);
+	while ((knode = next_promotion(node)))
+		knode_put(knode);
+}
