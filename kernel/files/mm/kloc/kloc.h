@@ -82,8 +82,9 @@ struct kloc_settings {
 
 extern struct kloc_settings kloc_settings;
 
-/* Contexts that wait for their promotion, at most. */
+/* Contexts that wait for their promotion, at most; and folios. */
 #define KLOC_QUEUE	64
+#define KLOC_USED	512
 
 /**
  * struct kloc_node - a node of fast memory, and the thread that keeps room there
@@ -92,19 +93,21 @@ extern struct kloc_settings kloc_settings;
  * @thread: that moves pages
  * @wait: where the thread waits
  * @woken: it has something to do
- * @lock: of the queue
+ * @lock: of the queue and of @used
  * @queue: contexts to promote, a ring
  * @head: first of them
  * @count: of them
+ * @used: folios of slow memory that were used, held
+ * @used_count: of them
  * @budget: bytes that may be moved now
  * @refilled: when the budget was filled up, ns
- * @fast_heat: pages of the last scan by their heat, in fast memory
- * @slow_heat: and in slow memory
- * @least_heat: of a page that is worth promoting
- * @moved: pages that the step under way has moved
- * @most_heat: of a page that may be demoted now
+ * @pressed: there was too little room since the last scan
+ * @levels: pages of contexts in use, in fast memory, by their level at the last
+ *	scan
+ * @hot: pages that would have liked to come since then
+ * @promoted_level: least level of a page that is worth promoting
+ * @demoted_level: highest level of a page that may be demoted
  * @ages: this node's thread has contexts age
- * @may_move: the rate allows to move more
  */
 struct kloc_node {
 	int nid;
@@ -112,18 +115,19 @@ struct kloc_node {
 	struct task_struct *thread;
 	wait_queue_head_t wait;
 	bool woken;
-	spinlock_t lock;	/* of the queue */
+	spinlock_t lock;	/* of the queue and of used */
 	struct knode *queue[KLOC_QUEUE];
 	unsigned int head;
 	unsigned int count;
+	struct folio *used[KLOC_USED];
+	unsigned int used_count;
 	s64 budget;
 	u64 refilled;
-	unsigned long fast_heat[9];
-	unsigned long slow_heat[9];
-	unsigned int least_heat;
-	unsigned long moved;
-	unsigned int most_heat;
-	bool may_move;
+	bool pressed;
+	unsigned long levels[KLOC_LEVELS];
+	unsigned long hot;
+	unsigned int promoted_level;
+	unsigned int demoted_level;
 	bool ages;
 };
 
@@ -153,9 +157,6 @@ struct kloc_walk {
 	const struct address_space *mapping;
 };
 
-/* What was used once is not promoted for it. */
-#define KLOC_LEAST_HEAT	2
-
 /* Folios that are looked at, or moved, at a time. */
 #define KLOC_BATCH	32
 
@@ -178,8 +179,9 @@ void kloc_pages_free(void);
 bool kloc_page_pinned(struct folio *folio);
 void kloc_page_moved(struct folio *src, struct folio *dst);
 void kloc_page_new(struct folio *folio);
-unsigned int kloc_page_age(struct folio *folio, bool used);
-unsigned int kloc_page_heat_of(struct folio *folio);
+unsigned int kloc_page_use(struct folio *folio, bool once);
+unsigned int kloc_page_level_of(struct folio *folio);
+void kloc_pages_scan(void);
 
 /* move.c */
 unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios);
@@ -191,6 +193,7 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 /* thread.c */
 void kloc_wake(struct kloc_node *node);
 void kloc_queue_promotion(struct knode *knode);
+void kloc_queue_used(struct kloc_node *node, struct folio *folio);
 int kloc_thread_start(struct kloc_node *node);
 void kloc_thread_stop(struct kloc_node *node);
 

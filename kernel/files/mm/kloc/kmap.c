@@ -50,8 +50,18 @@ void kmap_remove(struct kmap *kmap, struct knode *knode)
 	WRITE_ONCE(knode->dead, true);
 	WRITE_ONCE(knode->inuse, false);
 	__xa_erase(&kmap->knodes, knode->id);
+	list_del_init(&knode->cold);
 	kmap->count--;
 	xa_unlock(&kmap->knodes);
+}
+
+/* Keep the list of cold knodes right; what is new there is the least cold. */
+static void sort_in(struct kmap *kmap, struct knode *knode)
+{
+	if (knode->inuse || !test_bit(KNODE_FAST, &knode->flags))
+		list_del_init(&knode->cold);
+	else if (list_empty(&knode->cold))
+		list_add_tail(&knode->cold, &kmap->cold);
 }
 
 /**
@@ -74,6 +84,7 @@ bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse)
 			      inuse ? KMAP_ACTIVE : KMAP_INACTIVE);
 		__xa_clear_mark(&kmap->knodes, knode->id,
 				inuse ? KMAP_INACTIVE : KMAP_ACTIVE);
+		sort_in(kmap, knode);
 	}
 	xa_unlock(&kmap->knodes);
 	return changes;
@@ -91,11 +102,27 @@ void kmap_set_fast(struct kmap *kmap, struct knode *knode, bool fast)
 		return;
 
 	xa_lock(&kmap->knodes);
-	if (!knode->dead && fast)
-		__xa_set_mark(&kmap->knodes, knode->id, KMAP_FAST);
-	else if (!knode->dead)
-		__xa_clear_mark(&kmap->knodes, knode->id, KMAP_FAST);
-	assign_bit(KNODE_FAST, &knode->flags, fast);
+	if (!knode->dead) {
+		if (fast)
+			__xa_set_mark(&kmap->knodes, knode->id, KMAP_FAST);
+		else
+			__xa_clear_mark(&kmap->knodes, knode->id, KMAP_FAST);
+		assign_bit(KNODE_FAST, &knode->flags, fast);
+		sort_in(kmap, knode);
+	}
+	xa_unlock(&kmap->knodes);
+}
+
+/**
+ * kmap_set_coldest() - a cold knode is the next to leave fast memory
+ * @kmap: the kmap
+ * @knode: the knode, which may be in use or dead by now
+ */
+void kmap_set_coldest(struct kmap *kmap, struct knode *knode)
+{
+	xa_lock(&kmap->knodes);
+	if (!list_empty(&knode->cold))
+		list_move(&knode->cold, &kmap->cold);
 	xa_unlock(&kmap->knodes);
 }
 
@@ -166,6 +193,24 @@ static unsigned int keep_alive(struct knode **knodes, unsigned int count)
 	return kept;
 }
 
+/* The coldest of those that are in use. */
+static unsigned int coldest_active(struct kmap *kmap, struct knode **coldest,
+				   unsigned int most)
+{
+	unsigned int count = 0, looked_at = 0;
+	struct knode *knode;
+	unsigned long id;
+
+	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
+		if (!test_bit(KNODE_FAST, &knode->flags))
+			continue;
+		count = insert(coldest, count, most, knode);
+		if (++looked_at == most * LOOK_AT)
+			break;
+	}
+	return count;
+}
+
 /**
  * get_LRU_knodes() - find cold knodes that may have pages in fast memory
  * (table 2)
@@ -173,34 +218,28 @@ static unsigned int keep_alive(struct knode **knodes, unsigned int count)
  * @coldest: filled in with them, the coldest first
  * @most: room in @coldest
  *
- * So that its cost is bounded, each call looks at a part of the kmap, from where
- * the last one ended, and finds the coldest of that.
+ * Those that are not in use come first, in the order in which they became so,
+ * and those in use after them by their age.
  *
  * Return: how many there are; knode_put() each when done with it.
  */
 unsigned int get_LRU_knodes(struct kmap *kmap, struct knode **coldest,
 			    unsigned int most)
 {
-	unsigned long id, begin = kmap->cursor, looked_at = 0;
-	unsigned int count = 0;
 	struct knode *knode;
-	bool wrapped = false;
+	unsigned int count = 0;
 
 	rcu_read_lock();
-again:
-	id = wrapped ? 0 : begin;
-	knode = xa_find(&kmap->knodes, &id, ULONG_MAX, KMAP_FAST);
-	while (knode && looked_at < (unsigned long)most * LOOK_AT &&
-	       !(wrapped && id >= begin)) {
-		count = insert(coldest, count, most, knode);
-		looked_at++;
-		kmap->cursor = id + 1;
-		knode = xa_find_after(&kmap->knodes, &id, ULONG_MAX, KMAP_FAST);
+	xa_lock(&kmap->knodes);
+	list_for_each_entry(knode, &kmap->cold, cold) {
+		if (count == most)
+			break;
+		coldest[count++] = knode;
 	}
-	if (!knode && !wrapped) {
-		wrapped = true;
-		goto again;
-	}
+	xa_unlock(&kmap->knodes);
+	if (count < most)
+		count += coldest_active(kmap, coldest + count,
+					most - count);
 	count = keep_alive(coldest, count);
 	rcu_read_unlock();
 	return count;

@@ -36,8 +36,10 @@ struct knode *knode_alloc(gfp_t gfp, int nid)
 	if (nid != NUMA_NO_NODE)
 		gfp |= __GFP_THISNODE;
 	knode = kmem_cache_alloc_node(knode_cache, gfp | __GFP_ZERO, nid);
-	if (knode)
+	if (knode) {
 		refcount_set(&knode->refs, 1);
+		INIT_LIST_HEAD(&knode->cold);
+	}
 	return knode;
 }
 

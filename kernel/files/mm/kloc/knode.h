@@ -11,6 +11,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
@@ -51,6 +52,7 @@ enum knode_flag {
  * @heat: how often it became active of late.
  * @stream: of a file: how it is read and written.
  * @history: of a directory: how its files were.
+ * @cold: among those that may leave fast memory, see struct kmap.
  * @rcu: for freeing it.
  */
 struct knode {
@@ -71,6 +73,7 @@ struct knode {
 		struct kloc_stream stream;
 		struct kloc_history history;
 	};
+	struct list_head cold;
 	struct rcu_head rcu;
 };
 
@@ -84,18 +87,20 @@ struct knode {
  * struct kmap - all knodes (4.2)
  * @knodes: by their number; marked as active or inactive. Iterable under RCU.
  * @last: number of the knode that was added last.
- * @cursor: where the next search for cold knodes begins.
+ * @cold: those that are inactive and may have pages in fast memory, the one
+ *	that is so for longest first. Changed under the lock of @knodes.
  * @count: of knodes.
  */
 struct kmap {
 	struct xarray knodes;
 	unsigned long last;
-	unsigned long cursor;
+	struct list_head cold;
 	unsigned long count;
 };
 
 #define KMAP_INIT(name) {						\
 	.knodes = XARRAY_INIT(name.knodes, 0),				\
+	.cold = LIST_HEAD_INIT(name.cold),				\
 }
 
 extern struct kmap kloc_kmap;
@@ -130,6 +135,7 @@ int add_to_kmap(struct kmap *kmap, struct knode *knode, gfp_t gfp);
 void kmap_remove(struct kmap *kmap, struct knode *knode);
 bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse);
 void kmap_set_fast(struct kmap *kmap, struct knode *knode, bool fast);
+void kmap_set_coldest(struct kmap *kmap, struct knode *knode);
 unsigned int kmap_age(struct kmap *kmap, u8 inactive_age);
 unsigned int get_LRU_knodes(struct kmap *kmap, struct knode **coldest,
 			    unsigned int most);

@@ -46,7 +46,7 @@ static struct kloc_node *new_node(int nid)
 		return NULL;
 	node->nid = nid;
 	node->slow = next_demotion_node(nid);
-	node->least_heat = KLOC_LEAST_HEAT;
+	node->promoted_level = KLOC_LEAST_LEVEL;
 	init_waitqueue_head(&node->wait);
 	spin_lock_init(&node->lock);
 	return node;

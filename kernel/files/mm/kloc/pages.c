@@ -2,7 +2,7 @@
 /*
  * Contexts of files: what is known of single pages.
  *
- * Two bytes for each page of memory, allocated when KLOC is switched on. They
+ * Four bytes for each page of memory, allocated when KLOC is switched on. They
  * are hints: a page whose bytes are changed by two at once loses one change.
  */
 #include <linux/memory_hotplug.h>
@@ -13,12 +13,14 @@
 
 /**
  * struct kloc_page - of one page
+ * @heat: how often it was used of late, in KLOC_USE
  * @moves: how often it was moved since it came into the page cache
- * @history: a bit for each of the last scans, set if it had been used
+ * @scan: the scan at which @heat was right, modulo 256
  */
 struct kloc_page {
+	u16 heat;
 	u8 moves;
-	u8 history;
+	u8 scan;
 };
 
 /**
@@ -34,6 +36,9 @@ struct kloc_pages {
 };
 
 static struct kloc_pages *node_pages[MAX_NUMNODES];
+
+/* Scans so far: what pages know as the time. */
+static u8 scans;
 
 static struct kloc_page *page_of(struct folio *folio)
 {
@@ -116,42 +121,68 @@ void kloc_page_moved(struct folio *src, struct folio *dst)
 
 /**
  * kloc_page_new() - a folio was added to the page cache
- * @folio: the folio
+ * @folio: the folio, which is about to be used
  */
 void kloc_page_new(struct folio *folio)
 {
 	struct kloc_page *page = page_of(folio);
 
 	if (page)
-		*page = (struct kloc_page) { .history = BIT(7) };
+		*page = (struct kloc_page) {
+			.heat = KLOC_USE,
+			.scan = READ_ONCE(scans),
+		};
+}
+
+/* Bring the heat of a page up to date. Return: scans since it was. */
+static unsigned int cool_down(struct kloc_page *page)
+{
+	u8 now = READ_ONCE(scans), since = now - page->scan;
+
+	page->heat = kloc_page_heat(page->heat, since);
+	page->scan = now;
+	return since;
 }
 
 /**
- * kloc_page_age() - a scan comes by a folio
+ * kloc_page_use() - a folio is used
  * @folio: the folio
- * @used: whether it was used since the last scan
+ * @once: uses between two scans count as one
  *
- * Return: how hot it is.
+ * Return: its level if that has risen, or 0.
  */
-unsigned int kloc_page_age(struct folio *folio, bool used)
+unsigned int kloc_page_use(struct folio *folio, bool once)
+{
+	struct kloc_page *page = page_of(folio);
+	unsigned int level;
+
+	if (!page || (!cool_down(page) && once && page->heat))
+		return 0;
+	level = kloc_page_level(page->heat);
+	page->heat = min(page->heat + KLOC_USE, U16_MAX);
+	return kloc_page_level(page->heat) > level ? level + 1 : 0;
+}
+
+/**
+ * kloc_page_level_of() - how hot is a folio?
+ * @folio: the folio
+ *
+ * Return: its level; the highest for memory that was added meanwhile.
+ */
+unsigned int kloc_page_level_of(struct folio *folio)
 {
 	struct kloc_page *page = page_of(folio);
 
 	if (!page)
-		return used ? 8 : 0;
-	page->history = page->history >> 1 | (used ? BIT(7) : 0);
-	return kloc_page_heat(page->history);
+		return KLOC_LEVELS - 1;
+	cool_down(page);
+	return kloc_page_level(page->heat);
 }
 
 /**
- * kloc_page_heat_of() - how hot was a folio at the last scan?
- * @folio: the folio
- *
- * Return: 0 to 8.
+ * kloc_pages_scan() - a scan begins; what was used before is a scan older now
  */
-unsigned int kloc_page_heat_of(struct folio *folio)
+void kloc_pages_scan(void)
 {
-	const struct kloc_page *page = page_of(folio);
-
-	return page ? kloc_page_heat(READ_ONCE(page->history)) : 8;
+	WRITE_ONCE(scans, scans + 1);
 }

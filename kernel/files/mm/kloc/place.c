@@ -7,6 +7,7 @@
 #include <linux/gfp.h>
 #include <linux/memory-tiers.h>
 #include <linux/mm.h>
+#include <linux/mm_inline.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/vmstat.h>
@@ -132,6 +133,26 @@ void __kloc_folio_added(struct folio *folio)
 	knode = inode ? kloc_knode_of(inode) : NULL;
 	if (knode)
 		knode_add_obj(knode, folio);
+	rcu_read_unlock();
+}
+
+/* Called by kloc_folio_used(). */
+void __kloc_folio_used(struct folio *folio, bool write)
+{
+	int nid = folio_nid(folio);
+	struct kloc_node *node;
+	unsigned int level;
+
+	if (!folio_is_file_lru(folio) || folio_test_unevictable(folio))
+		return;
+
+	rcu_read_lock();
+	node = kloc_near[nid];
+	if (node && kloc_settings.mode != KLOC_NOMIGRATE) {
+		level = kloc_page_use(folio, write);
+		if (node->nid != nid && level >= READ_ONCE(node->promoted_level))
+			kloc_queue_used(node, folio);
+	}
 	rcu_read_unlock();
 }
 

@@ -25,8 +25,11 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* And believes it from here on. */
 #define STREAM_SCORE	2
 
-/* A page that was used in more than so many of the last 8 scans stays. */
-#define MOST_DEMOTED_HEAT	3
+/* Scans after which half of the uses of a page are forgotten. */
+#define PAGE_HALF_LIFE	8
+
+/* A page of a higher level, used four times at least, stays. */
+#define MOST_DEMOTED_LEVEL	2
 
 /**
  * kloc_name_hash() - hash what a file's name ends in
@@ -188,59 +191,75 @@ bool kloc_colder(const struct knode *a, const struct knode *b)
 }
 
 /**
- * kloc_page_heat() - how hot is a page?
- * @history: a bit for each of the last scans, set if it had been used
+ * kloc_page_heat() - how hot is a page by now?
+ * @heat: that it had
+ * @scans: so many scans ago
  *
- * Return: 0 for a page that was not used in any of them, 8 at most.
+ * It is halved in PAGE_HALF_LIFE scans, and falls in a line meanwhile.
+ *
+ * Return: the heat that is left.
  */
-unsigned int kloc_page_heat(u8 history)
+u16 kloc_page_heat(u16 heat, u8 scans)
 {
-	return hweight8(history);
+	unsigned int left = heat >> min(scans / PAGE_HALF_LIFE, 16);
+
+	return left - left * (scans % PAGE_HALF_LIFE) / (2 * PAGE_HALF_LIFE);
 }
 
 /**
- * kloc_promotion_heat() - how hot must a page be to be worth promoting?
- * @fast: pages in fast memory that could leave it, by their heat
+ * kloc_page_level() - the level of a page
+ * @heat: of the page
+ *
+ * Return: 0 to KLOC_LEVELS - 1.
+ */
+unsigned int kloc_page_level(u16 heat)
+{
+	return min(fls(heat / KLOC_USE), KLOC_LEVELS - 1);
+}
+
+/**
+ * kloc_promotion_level() - how hot must a page be to be worth promoting?
+ * @fast: pages in fast memory that could leave it, by their level
  * @room: pages that would like to come
  *
  * The copy of the page that comes, and of the one that leaves, is paid by the
- * difference: who comes must be hotter than who leaves by 2 uses of 8.
+ * difference: who comes must be used twice as often as who leaves.
  *
- * Return: the least heat, 9 if nothing is.
+ * Return: the least level, KLOC_LEVELS if none is.
  */
-unsigned int kloc_promotion_heat(const unsigned long fast[9],
-				 unsigned long room)
+unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
+				  unsigned long room)
 {
-	unsigned int heat;
+	unsigned int level;
 
-	for (heat = 0; heat < 7; heat++) {
-		if (fast[heat] >= room)
+	for (level = 0; level < KLOC_LEVELS - 1; level++) {
+		if (fast[level] >= room)
 			break;
-		room -= fast[heat];
+		room -= fast[level];
 	}
-	return heat + 2;
+	return max(level + 1, KLOC_LEAST_LEVEL);
 }
 
 /**
- * kloc_demotion_heat() - how hot may a page be that is demoted?
- * @fast: pages in fast memory, by their heat
+ * kloc_demotion_level() - how hot may a page be that is demoted?
+ * @fast: pages in fast memory, by their level
  * @missing: pages that have to leave
  *
  * No hotter than it takes, and no hotter than that it may be worth it.
  *
- * Return: the most heat.
+ * Return: the highest level.
  */
-unsigned int kloc_demotion_heat(const unsigned long fast[9],
-				unsigned long missing)
+unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
+				 unsigned long missing)
 {
-	unsigned int heat;
+	unsigned int level;
 
-	for (heat = 0; heat < MOST_DEMOTED_HEAT; heat++) {
-		if (fast[heat] >= missing)
+	for (level = 0; level < MOST_DEMOTED_LEVEL; level++) {
+		if (fast[level] >= missing)
 			break;
-		missing -= fast[heat];
+		missing -= fast[level];
 	}
-	return heat;
+	return level;
 }
 
 /**

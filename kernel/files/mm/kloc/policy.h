@@ -43,6 +43,18 @@ struct kloc_history {
 	s8 score[KLOC_HISTORY_NAMES];
 };
 
+/* What one use adds to the heat of a page. */
+#define KLOC_USE	16
+
+/*
+ * Pages are told apart by their level: 0 if the uses that are not forgotten yet
+ * do not add up to one, then the binary logarithm of these uses, and 1 more.
+ */
+#define KLOC_LEVELS	9
+
+/* A page that is promoted was used twice at least. */
+#define KLOC_LEAST_LEVEL	2
+
 /* Where pages of a context should go. */
 enum kloc_place {
 	KLOC_ANYWHERE,		/* as if there were no contexts */
@@ -63,11 +75,12 @@ u8 kloc_heat(u8 heat, u64 since);
 enum kloc_place kloc_place(const struct knode *knode, bool pressure,
 			   u64 longest_stream);
 bool kloc_colder(const struct knode *a, const struct knode *b);
-unsigned int kloc_page_heat(u8 history);
-unsigned int kloc_promotion_heat(const unsigned long fast[9],
-				 unsigned long room);
-unsigned int kloc_demotion_heat(const unsigned long fast[9],
-				unsigned long missing);
+u16 kloc_page_heat(u16 heat, u8 scans);
+unsigned int kloc_page_level(u16 heat);
+unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
+				  unsigned long room);
+unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
+				 unsigned long missing);
 bool kloc_promotion_pays(const struct knode *knode, u8 least_heat,
 			 unsigned long pages, unsigned long most_pages);
 

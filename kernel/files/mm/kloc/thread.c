@@ -28,6 +28,9 @@
 /* A thread that was idle may move as much as in this time at once, ns. */
 #define BURST		(10ULL * NSEC_PER_MSEC)
 
+/* Is there nothing more to do? */
+typedef bool (*done_fn)(struct kloc_node *node);
+
 /* Should this folio move? */
 typedef bool (*choose_fn)(struct kloc_node *node, struct folio *folio);
 
@@ -74,6 +77,41 @@ void kloc_queue_promotion(struct knode *knode)
 		clear_bit(KNODE_QUEUED, &knode->flags);
 }
 
+/**
+ * kloc_queue_used() - a folio of slow memory is used: does it have to move?
+ * @node: fast node that it may move to
+ * @folio: the folio, which the caller has a reference to
+ *
+ * The thread is not woken for it, unless there are many.
+ */
+void kloc_queue_used(struct kloc_node *node, struct folio *folio)
+{
+	bool many;
+
+	/* It will be used again, if it has to move. */
+	if (!spin_trylock(&node->lock))
+		return;
+	if (node->used_count < KLOC_USED && folio_try_get(folio))
+		node->used[node->used_count++] = folio;
+	many = node->used_count > KLOC_USED / 2;
+	spin_unlock(&node->lock);
+	if (many)
+		kloc_wake(node);
+}
+
+/* Take some of the folios that were used, those that were used last. */
+static unsigned int take_used(struct kloc_node *node, struct folio **folios)
+{
+	unsigned int count;
+
+	spin_lock(&node->lock);
+	count = min(node->used_count, KLOC_BATCH);
+	node->used_count -= count;
+	memcpy(folios, node->used + node->used_count, count * sizeof(*folios));
+	spin_unlock(&node->lock);
+	return count;
+}
+
 static struct knode *next_promotion(struct kloc_node *node)
 {
 	struct knode *knode = NULL;
@@ -103,9 +141,24 @@ static bool within_rate(struct kloc_node *node)
 	return !rate || node->budget > 0;
 }
 
-static bool has_room(const struct kloc_node *node)
+static bool has_room(struct kloc_node *node)
 {
 	return kloc_headroom(node->nid) >= (long)kloc_settings.reserve;
+}
+
+static bool has_none(struct kloc_node *node)
+{
+	return kloc_headroom(node->nid) < KLOC_BATCH;
+}
+
+static bool done_demoting(struct kloc_node *node)
+{
+	return has_room(node) || !within_rate(node);
+}
+
+static bool done_promoting(struct kloc_node *node)
+{
+	return has_none(node) || !within_rate(node);
 }
 
 /* How many pages have to leave? */
@@ -122,11 +175,11 @@ static bool may_go_on(struct kloc_node *node)
 
 /*
  * Go over the pages that a context has in a tier, and move those that @choose
- * chooses. Return: pages that were moved.
+ * chooses, until it is done with it. Return: pages that were moved.
  */
 static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
 				 int from, enum kloc_event why,
-				 choose_fn choose)
+				 choose_fn choose, done_fn done)
 {
 	struct kloc_walk walk = { .knode = knode, .nid = from };
 	struct folio *folios[KLOC_BATCH];
@@ -134,10 +187,9 @@ static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
 	bool left = !kloc_has_kind(knode);
 
 	walk.done = left;
-	while (!walk.done && !kthread_should_stop()) {
+	while (!walk.done && !kthread_should_stop() && !done(node)) {
 		unsigned int i, chosen = 0, batch, count;
 
-		node->may_move = within_rate(node);
 		count = itr_knode_cache(&walk, folios);
 		for (i = 0; i < count; i++)
 			if (choose(node, folios[i]))
@@ -156,52 +208,41 @@ static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
 
 static bool choose_all(struct kloc_node *node, struct folio *folio)
 {
-	return node->may_move;
+	return true;
 }
 
 static bool choose_unused(struct kloc_node *node, struct folio *folio)
 {
-	return node->may_move && !has_room(node) &&
-	       kloc_page_heat_of(folio) <= node->most_heat;
+	return kloc_page_level_of(folio) <= node->demoted_level;
 }
 
-/* Was a folio used since the last scan? */
-static bool was_used(struct folio *folio)
+/* What is mapped is used without anybody being told. */
+static void look_at_mapped(struct folio *folio)
 {
-	bool used = folio_test_clear_referenced(folio);
 	unsigned long flags;
 
 	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
-		used = true;
-	return used;
+		kloc_page_use(folio, true);
 }
 
-static bool age_fast(struct kloc_node *node, struct folio *folio)
+static bool choose_none(struct kloc_node *node, struct folio *folio)
 {
-	unsigned int heat = kloc_page_age(folio, was_used(folio));
-
-	node->fast_heat[heat] += folio_nr_pages(folio);
+	look_at_mapped(folio);
+	node->levels[kloc_page_level_of(folio)] += folio_nr_pages(folio);
 	return false;
 }
 
-static bool age_slow(struct kloc_node *node, struct folio *folio)
+static bool never_done(struct kloc_node *node)
 {
-	unsigned int heat = kloc_page_age(folio, was_used(folio));
-
-	node->slow_heat[heat] += folio_nr_pages(folio);
-	return node->may_move && heat >= node->least_heat &&
-	       kloc_headroom(node->nid) > KLOC_BATCH;
+	return false;
 }
 
-/* One scan over a context that is in use. */
-static void scan_knode(struct kloc_node *node, struct knode *knode)
+/* See how hot the pages are that a context has in fast memory. */
+static void look_at(struct kloc_node *node, struct knode *knode)
 {
 	if (test_bit(KNODE_FAST, &knode->flags))
 		move_chosen(node, knode, node->nid, KLOC_DEMOTED_UNUSED,
-			    age_fast);
-	if (test_and_clear_bit(KNODE_SLOW, &knode->flags))
-		move_chosen(node, knode, node->slow, KLOC_PROMOTED_USED,
-			    age_slow);
+			    choose_none, never_done);
 }
 
 /* Call @visit for each context that is in use. */
@@ -225,21 +266,27 @@ static void for_each_active(struct kloc_node *node, visit_fn visit)
 /* One scan over all contexts that are in use. */
 static void scan(struct kloc_node *node)
 {
-	unsigned long hot = 0;
-	unsigned int heat;
+	unsigned long room = max(kloc_headroom(node->nid), 0);
 
-	if (node->ages && kloc_settings.mode != KLOC_ALLACTIVE)
-		kmap_age(&kloc_kmap, kloc_settings.inactive_age);
-	if (kloc_settings.mode == KLOC_NOMIGRATE)
+	if (node->ages) {
+		kloc_pages_scan();
+		if (kloc_settings.mode != KLOC_ALLACTIVE)
+			kmap_age(&kloc_kmap, kloc_settings.inactive_age);
+	}
+	/* Nobody has to leave: no need to know who is how hot. */
+	if (!node->pressed || kloc_settings.mode == KLOC_NOMIGRATE)
 		return;
 
-	memset(node->fast_heat, 0, sizeof(node->fast_heat));
-	memset(node->slow_heat, 0, sizeof(node->slow_heat));
-	for_each_active(node, scan_knode);
-	for (heat = KLOC_LEAST_HEAT; heat < ARRAY_SIZE(node->slow_heat); heat++)
-		hot += node->slow_heat[heat];
-	hot -= min(hot, max(kloc_headroom(node->nid), 0));
-	node->least_heat = kloc_promotion_heat(node->fast_heat, hot);
+	memset(node->levels, 0, sizeof(node->levels));
+	for_each_active(node, look_at);
+	/* What is not in use makes room for all who are. */
+	if (!list_empty(&kloc_kmap.cold))
+		node->hot = 0;
+	WRITE_ONCE(node->promoted_level,
+		   kloc_promotion_level(node->levels,
+					node->hot - min(node->hot, room)));
+	node->hot = 0;
+	node->pressed = false;
 }
 
 static unsigned long pages_of(struct knode *knode)
@@ -267,7 +314,8 @@ static void promote_whole(struct kloc_node *node, struct knode *knode)
 	}
 	/* Before looking: what comes meanwhile sets it again. */
 	clear_bit(KNODE_SLOW, &knode->flags);
-	move_chosen(node, knode, node->slow, KLOC_PROMOTED_WHOLE, choose_all);
+	move_chosen(node, knode, node->slow, KLOC_PROMOTED_WHOLE, choose_all,
+		    done_promoting);
 }
 
 static void promote_queued(struct kloc_node *node)
@@ -280,12 +328,77 @@ static void promote_queued(struct kloc_node *node)
 	}
 }
 
+/* The context that a folio belongs to, held; NULL if it takes no part. */
+static struct knode *knode_of(struct folio *folio, struct kloc_walk *walk)
+{
+	struct knode *knode = NULL;
+
+	/* The lock keeps the folio in its mapping, and that its inode. */
+	if (!folio_trylock(folio))
+		return NULL;
+	rcu_read_lock();
+	walk->mapping = folio_mapping(folio);
+	if (walk->mapping && walk->mapping->host)
+		knode = rcu_dereference(walk->mapping->host->i_knode);
+	if (knode && (!kloc_has_kind(knode) || !knode_tryget(knode)))
+		knode = NULL;
+	rcu_read_unlock();
+	folio_unlock(folio);
+	return knode;
+}
+
+static bool is_slow(const struct kloc_node *node, const struct folio *folio)
+{
+	const struct kloc_node *near = kloc_near[folio_nid(folio)];
+
+	return near && near->nid != folio_nid(folio);
+}
+
+static void promote_folio(struct kloc_node *node, struct folio *folio)
+{
+	struct kloc_walk walk = { };
+	struct knode *knode = is_slow(node, folio) ? knode_of(folio, &walk) : NULL;
+
+	if (!knode) {
+		folio_put(folio);
+		return;
+	}
+	walk.knode = knode;
+	kloc_move(node, &walk, KLOC_PROMOTED_USED, &folio, 1);
+	knode_put(knode);
+}
+
+/* Promote folios that were used in slow memory, while there is room. */
+static void promote_used(struct kloc_node *node)
+{
+	struct folio *folios[KLOC_BATCH];
+	unsigned int i, count;
+
+	while (may_go_on(node) && (count = take_used(node, folios))) {
+		node->hot += count;
+		if (has_none(node))
+			node->pressed = true;
+		for (i = 0; i < count; i++)
+			if (has_none(node))
+				folio_put(folios[i]);
+			else
+				promote_folio(node, folios[i]);
+	}
+}
+
 static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
 				  enum kloc_event why)
 {
+	unsigned long moved;
+
 	/* Before looking: what comes meanwhile sets it again. */
 	kmap_set_fast(&kloc_kmap, knode, false);
-	return move_chosen(node, knode, node->nid, why, choose_all);
+	moved = move_chosen(node, knode, node->nid, why, choose_all,
+			    done_demoting);
+	/* A large one goes on to leave when there is too little room again. */
+	if (has_room(node))
+		kmap_set_coldest(&kloc_kmap, knode);
+	return moved;
 }
 
 /* May a context be demoted as a whole, for that reason? */
@@ -324,7 +437,8 @@ static void demote_unused(struct kloc_node *node, struct knode *knode)
 	if (test_bit(KNODE_FAST, &knode->flags) && !has_room(node) &&
 	    may_go_on(node))
 		node->moved += move_chosen(node, knode, node->nid,
-					   KLOC_DEMOTED_UNUSED, choose_unused);
+					   KLOC_DEMOTED_UNUSED, choose_unused,
+					   done_demoting);
 }
 
 /* Let kswapd demote what belongs to applications. */
@@ -353,9 +467,11 @@ static bool make_room(struct kloc_node *node)
 {
 	unsigned int attempts;
 
-	/* What is new is on no LRU list yet, and could not be moved. */
-	if (!has_room(node))
+	if (!has_room(node)) {
+		node->pressed = true;
+		/* What is new is on no LRU list yet, and could not be moved. */
 		lru_add_drain();
+	}
 	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
 		if (has_room(node) || !may_go_on(node))
 			return true;
@@ -364,7 +480,7 @@ static bool make_room(struct kloc_node *node)
 	}
 
 	node->moved = 0;
-	node->most_heat = kloc_demotion_heat(node->fast_heat, missing(node));
+	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
 	for_each_active(node, demote_unused);
 	if (node->moved)
 		return true;
@@ -417,6 +533,7 @@ static int kloc_thread(void *data)
 		    node->slow == NUMA_NO_NODE)
 			continue;
 		promote_queued(node);
+		promote_used(node);
 		idle = !make_room(node);
 	}
 	return 0;
@@ -455,4 +572,6 @@ void kloc_thread_stop(struct kloc_node *node)
 	kthread_stop(node->thread);
 	while ((knode = next_promotion(node)))
 		knode_put(knode);
+	while (node->used_count)
+		folio_put(node->used[--node->used_count]);
 }

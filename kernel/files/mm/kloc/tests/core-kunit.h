@@ -19,6 +19,7 @@ static int core_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, core);
 	xa_init(&core->kmap.knodes);
+	INIT_LIST_HEAD(&core->kmap.cold);
 	for (i = 0; i < ARRAY_SIZE(core->inodes); i++) {
 		core->inodes[i] = kunit_kzalloc(test, sizeof(struct inode),
 						GFP_KERNEL);
@@ -293,9 +294,11 @@ static const struct {
 	u8 age;
 	u64 used;
 } lru_knodes[] = {
-	/* number: in the order in which they should come, last first */
-	{ true, 0, 40 }, { true, 0, 30 }, { true, 2, 60 }, { true, 3, 50 },
-	{ false, 0, 20 }, { false, 0, 15 }, { false, 7, 10 }, { false, 0, 5 },
+	/* in the order in which they should come; what is not in use, in which it
+	 * became so
+	 */
+	{ false, 0, 20 }, { false, 7, 10 }, { false, 0, 15 },
+	{ true, 3, 50 }, { true, 2, 60 }, { true, 0, 30 }, { true, 0, 40 },
 };
 
 static void coldest_knodes_come_first(struct kunit *test)
@@ -319,13 +322,23 @@ static void coldest_knodes_come_first(struct kunit *test)
 	found = get_LRU_knodes(&core->kmap, coldest, all);
 	KUNIT_ASSERT_EQ(test, found, all);
 	for (i = 0; i < all; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, coldest[i], make(test, all - 1 - i));
+		KUNIT_EXPECT_PTR_EQ(test, coldest[i], make(test, i));
 		knode_put(coldest[i]);
 	}
 
+	/* What is used again goes to the end of those that are not in use. */
+	touch(&core->kmap, make(test, 0));
+	deactivate(&core->kmap, make(test, 0));
 	found = get_LRU_knodes(&core->kmap, coldest, 1);
 	KUNIT_ASSERT_EQ(test, found, 1);
-	KUNIT_EXPECT_PTR_EQ(test, coldest[0], make(test, all - 1));
+	KUNIT_EXPECT_PTR_EQ(test, coldest[0], make(test, 1));
+	knode_put(coldest[0]);
+
+	/* But for one of which only a part has left. */
+	kmap_set_coldest(&core->kmap, make(test, 0));
+	found = get_LRU_knodes(&core->kmap, coldest, 1);
+	KUNIT_ASSERT_EQ(test, found, 1);
+	KUNIT_EXPECT_PTR_EQ(test, coldest[0], make(test, 0));
 	knode_put(coldest[0]);
 }
 
@@ -473,16 +486,55 @@ static void heat_fades(struct kunit *test)
 }
 
 static const struct {
-	unsigned long fast[9];
+	u16 heat;
+	u8 scans;
+	u16 then;
+} page_heats[] = {
+	{ 0, 0, 0 }, { KLOC_USE, 0, KLOC_USE }, { KLOC_USE, 1, 15 },
+	{ KLOC_USE, 8, 8 }, { 100, 4, 75 }, { 100, 16, 25 }, { 100, 255, 0 },
+	{ U16_MAX, 255, 0 },
+};
+
+static void pages_cool_down(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(page_heats); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    kloc_page_heat(page_heats[i].heat,
+						   page_heats[i].scans),
+				    page_heats[i].then, "row %u", i);
+}
+
+static const struct {
+	u16 heat;
+	unsigned int level;
+} page_levels[] = {
+	{ 0, 0 }, { KLOC_USE - 1, 0 }, { KLOC_USE, 1 }, { 2 * KLOC_USE, 2 },
+	{ 3 * KLOC_USE, 2 }, { 4 * KLOC_USE, 3 }, { U16_MAX, 8 },
+};
+
+static void levels_are_powers_of_two(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(page_levels); i++)
+		KUNIT_EXPECT_EQ_MSG(test, kloc_page_level(page_levels[i].heat),
+				    page_levels[i].level, "row %u", i);
+}
+
+static const struct {
+	unsigned long fast[KLOC_LEVELS];
 	unsigned long room;
-	unsigned int heat;
+	unsigned int level;
 } promotions[] = {
 	/* nothing could leave */
 	{ { 0 }, 10, 9 },
 	/* enough pages that nobody uses */
 	{ { 10, 5, 5 }, 10, 2 },
-	{ { 10, 5, 5 }, 11, 3 },
-	{ { 0, 0, 0, 0, 9 }, 9, 6 },
+	{ { 10, 5, 5 }, 15, 2 },
+	{ { 10, 5, 5 }, 16, 3 },
+	{ { 0, 0, 0, 0, 9 }, 9, 5 },
 	{ { 0, 0, 0, 0, 0, 0, 0, 0, 9 }, 9, 9 },
 	{ { 10 }, 0, 2 },
 };
@@ -493,22 +545,22 @@ static void promotion_has_to_pay(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(promotions); i++)
 		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_promotion_heat(promotions[i].fast,
-							promotions[i].room),
-				    promotions[i].heat, "row %u", i);
+				    kloc_promotion_level(promotions[i].fast,
+							 promotions[i].room),
+				    promotions[i].level, "row %u", i);
 }
 
 static const struct {
-	unsigned long fast[9];
+	unsigned long fast[KLOC_LEVELS];
 	unsigned long missing;
-	unsigned int heat;
+	unsigned int level;
 } demotions[] = {
 	{ { 10, 5 }, 0, 0 },
 	{ { 10, 5 }, 10, 0 },
 	{ { 10, 5 }, 11, 1 },
 	{ { 0, 0, 5 }, 5, 2 },
 	/* what is hot stays, though too little leaves */
-	{ { 0, 0, 0, 0, 9 }, 5, 3 },
+	{ { 0, 0, 0, 0, 9 }, 5, 2 },
 };
 
 static void demotion_takes_what_it_needs(struct kunit *test)
@@ -517,9 +569,9 @@ static void demotion_takes_what_it_needs(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(demotions); i++)
 		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_demotion_heat(demotions[i].fast,
-						       demotions[i].missing),
-				    demotions[i].heat, "row %u", i);
+				    kloc_demotion_level(demotions[i].fast,
+							demotions[i].missing),
+				    demotions[i].level, "row %u", i);
 }
 
 static const struct {
@@ -571,6 +623,8 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(siblings_tell),
 	KUNIT_CASE(pages_have_their_place),
 	KUNIT_CASE(heat_fades),
+	KUNIT_CASE(pages_cool_down),
+	KUNIT_CASE(levels_are_powers_of_two),
 	KUNIT_CASE(promotion_has_to_pay),
 	KUNIT_CASE(demotion_takes_what_it_needs),
 	KUNIT_CASE(promotion_of_a_context_has_to_pay),
