@@ -107,6 +107,7 @@ extern struct kloc_settings kloc_settings;
  * @hot: pages that would have liked to come since then
  * @promoted_level: least level of a page that is worth promoting
  * @demoted_level: highest level of a page that may be demoted
+ * @moved: pages that the step under way has moved
  * @ages: this node's thread has contexts age
  */
 struct kloc_node {
@@ -128,6 +129,7 @@ struct kloc_node {
 	unsigned long hot;
 	unsigned int promoted_level;
 	unsigned int demoted_level;
+	unsigned long moved;
 	bool ages;
 };
 
