@@ -3,6 +3,7 @@
  * Contexts of files: the map of all knodes.
  */
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
@@ -10,7 +11,10 @@
 
 #include "knode.h"
 
-struct kmap kloc_kmap = KMAP_INIT(kloc_kmap);
+struct kmap kloc_kmap = {
+	.knodes = XARRAY_INIT(kloc_kmap.knodes, 0),
+	.cold = LIST_HEAD_INIT(kloc_kmap.cold),
+};
 
 /* Knodes that are looked at for each one that is asked for. */
 #define LOOK_AT		16

@@ -98,11 +98,6 @@ struct kmap {
 	unsigned long count;
 };
 
-#define KMAP_INIT(name) {						\
-	.knodes = XARRAY_INIT(name.knodes, 0),				\
-	.cold = LIST_HEAD_INIT(name.cold),				\
-}
-
 extern struct kmap kloc_kmap;
 
 /* knode.c */

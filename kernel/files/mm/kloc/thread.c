@@ -246,7 +246,7 @@ static void look_at(struct kloc_node *node, struct knode *knode)
 }
 
 /* Call @visit for each context that is in use. */
-static void for_each_active(struct kloc_node *node, visit_fn visit)
+static void visit_active(struct kloc_node *node, visit_fn visit)
 {
 	struct knode *knode;
 	unsigned long id;
@@ -278,7 +278,7 @@ static void scan(struct kloc_node *node)
 		return;
 
 	memset(node->levels, 0, sizeof(node->levels));
-	for_each_active(node, look_at);
+	visit_active(node, look_at);
 	/* What is not in use makes room for all who are. */
 	if (!list_empty(&kloc_kmap.cold))
 		node->hot = 0;
@@ -481,7 +481,7 @@ static bool make_room(struct kloc_node *node)
 
 	node->moved = 0;
 	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
-	for_each_active(node, demote_unused);
+	visit_active(node, demote_unused);
 	if (node->moved)
 		return true;
 
