@@ -35,7 +35,7 @@ void __kloc_inode_touch(struct inode *inode);
 struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 				 unsigned int order);
 void __kloc_folio_added(struct folio *folio);
-void __kloc_folio_used(struct folio *folio, bool write);
+void __kloc_folio_used(struct folio *folio);
 bool __kloc_keeps_folio(struct folio *folio);
 
 static inline bool kloc_is_on(void)
@@ -68,7 +68,7 @@ static inline struct folio *__kloc_alloc_folio(struct address_space *mapping,
 }
 
 static inline void __kloc_folio_added(struct folio *folio) { }
-static inline void __kloc_folio_used(struct folio *folio, bool write) { }
+static inline void __kloc_folio_used(struct folio *folio) { }
 
 static inline bool __kloc_keeps_folio(struct folio *folio)
 {
@@ -161,12 +161,11 @@ static inline void kloc_folio_added(struct folio *folio)
 /**
  * kloc_folio_used() - a folio of the page cache is used
  * @folio: the folio, which the caller has a reference to
- * @write: true if it is written: what is added bit by bit counts as one use
  */
-static inline void kloc_folio_used(struct folio *folio, bool write)
+static inline void kloc_folio_used(struct folio *folio)
 {
 	if (kloc_is_on())
-		__kloc_folio_used(folio, write);
+		__kloc_folio_used(folio);
 }
 
 /**

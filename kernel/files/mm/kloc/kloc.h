@@ -181,7 +181,7 @@ void kloc_pages_free(void);
 bool kloc_page_pinned(struct folio *folio);
 void kloc_page_moved(struct folio *src, struct folio *dst);
 void kloc_page_new(struct folio *folio);
-unsigned int kloc_page_use(struct folio *folio, bool once);
+unsigned int kloc_page_use(struct folio *folio);
 unsigned int kloc_page_level_of(struct folio *folio);
 void kloc_pages_scan(void);
 

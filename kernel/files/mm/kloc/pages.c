@@ -134,32 +134,31 @@ void kloc_page_new(struct folio *folio)
 		};
 }
 
-/* Bring the heat of a page up to date. Return: scans since it was. */
-static unsigned int cool_down(struct kloc_page *page)
+static u8 since(const struct kloc_page *page)
 {
-	u8 now = READ_ONCE(scans), since = now - page->scan;
-
-	page->heat = kloc_page_heat(page->heat, since);
-	page->scan = now;
-	return since;
+	return READ_ONCE(scans) - READ_ONCE(page->scan);
 }
 
 /**
  * kloc_page_use() - a folio is used
  * @folio: the folio
- * @once: uses between two scans count as one
+ *
+ * Uses that follow one upon the other, as those of one who reads or writes it
+ * bit by bit, say no more than the first of them.
  *
  * Return: its level if that has risen, or 0.
  */
-unsigned int kloc_page_use(struct folio *folio, bool once)
+unsigned int kloc_page_use(struct folio *folio)
 {
 	struct kloc_page *page = page_of(folio);
 	unsigned int level;
 
-	if (!page || (!cool_down(page) && once && page->heat))
+	if (!page || (page->heat && since(page) < KLOC_APART))
 		return 0;
+	page->heat = kloc_page_heat(page->heat, since(page));
 	level = kloc_page_level(page->heat);
 	page->heat = min(page->heat + KLOC_USE, U16_MAX);
+	page->scan = READ_ONCE(scans);
 	return kloc_page_level(page->heat) > level ? level + 1 : 0;
 }
 
@@ -171,12 +170,10 @@ unsigned int kloc_page_use(struct folio *folio, bool once)
  */
 unsigned int kloc_page_level_of(struct folio *folio)
 {
-	struct kloc_page *page = page_of(folio);
+	const struct kloc_page *page = page_of(folio);
 
-	if (!page)
-		return KLOC_LEVELS - 1;
-	cool_down(page);
-	return kloc_page_level(page->heat);
+	return page ? kloc_page_level(kloc_page_heat(page->heat, since(page)))
+		    : KLOC_LEVELS - 1;
 }
 
 /**

@@ -137,7 +137,7 @@ void __kloc_folio_added(struct folio *folio)
 }
 
 /* Called by kloc_folio_used(). */
-void __kloc_folio_used(struct folio *folio, bool write)
+void __kloc_folio_used(struct folio *folio)
 {
 	int nid = folio_nid(folio);
 	struct kloc_node *node;
@@ -149,7 +149,7 @@ void __kloc_folio_used(struct folio *folio, bool write)
 	rcu_read_lock();
 	node = kloc_near[nid];
 	if (node && kloc_settings.mode != KLOC_NOMIGRATE) {
-		level = kloc_page_use(folio, write);
+		level = kloc_page_use(folio);
 		if (node->nid != nid && level >= READ_ONCE(node->promoted_level))
 			kloc_queue_used(node, folio);
 	}

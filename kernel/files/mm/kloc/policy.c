@@ -214,7 +214,7 @@ u16 kloc_page_heat(u16 heat, u8 scans)
  */
 unsigned int kloc_page_level(u16 heat)
 {
-	return min(fls(heat / KLOC_USE), KLOC_LEVELS - 1);
+	return min(fls((heat + KLOC_USE / 2) / KLOC_USE), KLOC_LEVELS - 1);
 }
 
 /**
@@ -223,7 +223,7 @@ unsigned int kloc_page_level(u16 heat)
  * @room: pages that would like to come
  *
  * The copy of the page that comes, and of the one that leaves, is paid by the
- * difference: who comes must be used twice as often as who leaves.
+ * difference: who comes must be used several times as often as who leaves.
  *
  * Return: the least level, KLOC_LEVELS if none is.
  */
@@ -232,12 +232,12 @@ unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
 {
 	unsigned int level;
 
-	for (level = 0; level < KLOC_LEVELS - 1; level++) {
+	for (level = 0; level < KLOC_LEVELS - 2; level++) {
 		if (fast[level] >= room)
 			break;
 		room -= fast[level];
 	}
-	return max(level + 1, KLOC_LEAST_LEVEL);
+	return min(level + 2, KLOC_LEVELS);
 }
 
 /**

@@ -46,9 +46,13 @@ struct kloc_history {
 /* What one use adds to the heat of a page. */
 #define KLOC_USE	16
 
+/* Scans between two uses that count as two. */
+#define KLOC_APART	2
+
 /*
  * Pages are told apart by their level: 0 if the uses that are not forgotten yet
  * do not add up to one, then the binary logarithm of these uses, and 1 more.
+ * They are rounded: one use is one for a half-life.
  */
 #define KLOC_LEVELS	9
 

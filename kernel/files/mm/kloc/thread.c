@@ -2,6 +2,7 @@
 /*
  * Contexts of files: the thread of a fast node, which keeps room there.
  */
+#include <linux/gfp.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/memory-tiers.h>
@@ -222,7 +223,7 @@ static void look_at_mapped(struct folio *folio)
 	unsigned long flags;
 
 	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
-		kloc_page_use(folio, true);
+		kloc_page_use(folio);
 }
 
 static bool choose_none(struct kloc_node *node, struct folio *folio)
@@ -368,6 +369,15 @@ static void promote_folio(struct kloc_node *node, struct folio *folio)
 	knode_put(knode);
 }
 
+/*
+ * Free pages that this CPU keeps for itself, up to an eighth of a zone, are not
+ * counted as free: with many of them, everybody is sent to slow memory.
+ */
+static void gather_free(void)
+{
+	drain_local_pages(NULL);
+}
+
 /* Promote folios that were used in slow memory, while there is room. */
 static void promote_used(struct kloc_node *node)
 {
@@ -376,6 +386,8 @@ static void promote_used(struct kloc_node *node)
 
 	while (may_go_on(node) && (count = take_used(node, folios))) {
 		node->hot += count;
+		if (has_none(node))
+			gather_free();
 		if (has_none(node))
 			node->pressed = true;
 		for (i = 0; i < count; i++)
@@ -471,17 +483,20 @@ static bool make_room(struct kloc_node *node)
 		node->pressed = true;
 		/* What is new is on no LRU list yet, and could not be moved. */
 		lru_add_drain();
+		gather_free();
 	}
 	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
 		if (has_room(node) || !may_go_on(node))
 			return true;
 		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
 			attempts = 0;
+		gather_free();
 	}
 
 	node->moved = 0;
 	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
 	visit_active(node, demote_unused);
+	gather_free();
 	if (node->moved)
 		return true;
 
@@ -489,6 +504,20 @@ static bool make_room(struct kloc_node *node)
 		return false;
 	wake_kswapd(node->nid);
 	return demote_coldest(node, KLOC_DEMOTED_LAST);
+}
+
+/* Nothing is promoted any more: hold nothing. */
+static void drop_queued(struct kloc_node *node)
+{
+	struct folio *folios[KLOC_BATCH];
+	struct knode *knode;
+	unsigned int count;
+
+	while ((knode = next_promotion(node)))
+		knode_put(knode);
+	while ((count = take_used(node, folios)))
+		while (count)
+			folio_put(folios[--count]);
 }
 
 static u64 scan_ns(void)
@@ -530,8 +559,10 @@ static int kloc_thread(void *data)
 			next_scan = ktime_get_mono_fast_ns() + scan_ns();
 		}
 		if (kloc_settings.mode == KLOC_NOMIGRATE ||
-		    node->slow == NUMA_NO_NODE)
+		    node->slow == NUMA_NO_NODE) {
+			drop_queued(node);
 			continue;
+		}
 		promote_queued(node);
 		promote_used(node);
 		idle = !make_room(node);
@@ -565,13 +596,8 @@ int kloc_thread_start(struct kloc_node *node)
  */
 void kloc_thread_stop(struct kloc_node *node)
 {
-	struct knode *knode;
-
 	if (!node->thread)
 		return;
 	kthread_stop(node->thread);
-	while ((knode = next_promotion(node)))
-		knode_put(knode);
-	while (node->used_count)
-		folio_put(node->used[--node->used_count]);
+	drop_queued(node);
 }

@@ -510,8 +510,9 @@ static const struct {
 	u16 heat;
 	unsigned int level;
 } page_levels[] = {
-	{ 0, 0 }, { KLOC_USE - 1, 0 }, { KLOC_USE, 1 }, { 2 * KLOC_USE, 2 },
-	{ 3 * KLOC_USE, 2 }, { 4 * KLOC_USE, 3 }, { U16_MAX, 8 },
+	{ 0, 0 }, { KLOC_USE / 2 - 1, 0 }, { KLOC_USE / 2, 1 }, { KLOC_USE, 1 },
+	{ 2 * KLOC_USE - 1, 2 }, { 3 * KLOC_USE, 2 }, { 4 * KLOC_USE, 3 },
+	{ U16_MAX, 8 },
 };
 
 static void levels_are_powers_of_two(struct kunit *test)
@@ -532,9 +533,9 @@ static const struct {
 	{ { 0 }, 10, 9 },
 	/* enough pages that nobody uses */
 	{ { 10, 5, 5 }, 10, 2 },
-	{ { 10, 5, 5 }, 15, 2 },
-	{ { 10, 5, 5 }, 16, 3 },
-	{ { 0, 0, 0, 0, 9 }, 9, 5 },
+	{ { 10, 5, 5 }, 15, 3 },
+	{ { 10, 5, 5 }, 16, 4 },
+	{ { 0, 0, 0, 0, 9 }, 9, 6 },
 	{ { 0, 0, 0, 0, 0, 0, 0, 0, 9 }, 9, 9 },
 	{ { 10 }, 0, 2 },
 };
