@@ -107,6 +107,7 @@ extern struct kloc_settings kloc_settings;
  * @hot: pages that would have liked to come since then
  * @promoted_level: least level of a page that is worth promoting
  * @demoted_level: highest level of a page that may be demoted
+ * @exhausted: no page of a context in use was found to demote since the scan
  * @moved: pages that the step under way has moved
  * @ages: this node's thread has contexts age
  */
@@ -129,6 +130,7 @@ struct kloc_node {
 	unsigned long hot;
 	unsigned int promoted_level;
 	unsigned int demoted_level;
+	bool exhausted;
 	unsigned long moved;
 	bool ages;
 };

@@ -53,7 +53,8 @@ static bool may_place(int nid)
 
 static enum kloc_place place_of(const struct knode *knode, long headroom)
 {
-	bool pressure = headroom < (long)kloc_settings.reserve;
+	/* What klocd has made room for is not for those that need not be here. */
+	bool pressure = headroom < 2 * (long)kloc_settings.reserve;
 	enum kloc_place place;
 
 	place = kloc_place(knode, pressure, kloc_settings.stream_bytes);

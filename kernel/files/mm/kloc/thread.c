@@ -278,6 +278,7 @@ static void scan(struct kloc_node *node)
 	if (!node->pressed || kloc_settings.mode == KLOC_NOMIGRATE)
 		return;
 
+	node->exhausted = false;
 	memset(node->levels, 0, sizeof(node->levels));
 	visit_active(node, look_at);
 	/* What is not in use makes room for all who are. */
@@ -453,6 +454,20 @@ static void demote_unused(struct kloc_node *node, struct knode *knode)
 					   done_demoting);
 }
 
+/*
+ * Demote the pages that are used least of the contexts in use. If there are none
+ * it does not look again before the next scan. Return: pages that were moved.
+ */
+static unsigned long demote_all_unused(struct kloc_node *node)
+{
+	node->moved = 0;
+	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
+	visit_active(node, demote_unused);
+	gather_free();
+	node->exhausted = !node->moved;
+	return node->moved;
+}
+
 /* Let kswapd demote what belongs to applications. */
 static void wake_kswapd(int nid)
 {
@@ -493,11 +508,7 @@ static bool make_room(struct kloc_node *node)
 		gather_free();
 	}
 
-	node->moved = 0;
-	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
-	visit_active(node, demote_unused);
-	gather_free();
-	if (node->moved)
+	if (!node->exhausted && demote_all_unused(node))
 		return true;
 
 	if (kloc_headroom(node->nid) > 0)
