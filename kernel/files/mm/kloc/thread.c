@@ -7,6 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/memory-tiers.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/rmap.h>
 #include <linux/swap.h>
 #include <linux/timekeeping.h>
@@ -376,7 +377,9 @@ static void promote_folio(struct kloc_node *node, struct folio *folio)
  */
 static void gather_free(void)
 {
+	migrate_disable();
 	drain_local_pages(NULL);
+	migrate_enable();
 }
 
 /* Promote folios that were used in slow memory, while there is room. */
