@@ -549,8 +549,9 @@ static void wait(struct kloc_node *node, u64 until, bool idle)
 
 	if (left <= 0)
 		return;
-	left = min(left, div_u64(scan_ns(), LOOKS));
-	/* A thread that found nothing to move must not be woken for it. */
+	/* A thread that found nothing to move must not look again and again. */
+	if (!idle)
+		left = min(left, div_u64(scan_ns(), LOOKS));
 	wait_event_interruptible_hrtimeout(node->wait,
 					   kthread_should_stop() ||
 					   (!idle && READ_ONCE(node->woken)),
