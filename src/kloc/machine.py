@@ -24,7 +24,7 @@ from typing import Any
 from kloc import cache, guest, kernel, plugin, programs
 from kloc.errors import KlocError
 from kloc.profile import Profile, Tier
-from kloc.root import Root, tool_root
+from kloc.root import Root, last_lines, tool_root
 
 PAGE_BYTES = 1 << 20
 # The DMA zone would be 8 % of fast memory, always free, and make kswapd believe
@@ -116,6 +116,15 @@ class Raw:
     model: Mapping[str, Any]
     pages: bytes | None
     console: str
+
+
+def telling(console: str) -> str:
+    """Return the CONSOLE_TAIL lines that tell most: from the kernel's crash on, or the last."""
+    crash = CRASH.search(console)
+    if crash is None:
+        return last_lines(console.strip(), CONSOLE_TAIL)
+    begin = console.rfind("\n", 0, crash.start()) + 1
+    return "\n".join(console[begin:].strip().splitlines()[:CONSOLE_TAIL])
 
 
 def prepare(packages: Iterable[str], sources: Iterable[Path] = ()) -> Parts:
@@ -223,7 +232,7 @@ class Machine:
     def step(self) -> Raw | None:
         """Look at the machine; return what it left once it is done, None while it runs.
 
-        Raises RunFailed, with the console's last lines, if it crashed or hangs.
+        Raises RunFailed, with what its console tells, if it crashed or hangs.
         """
         assert self._process is not None
         ended = self._process.poll()
@@ -289,11 +298,9 @@ class Machine:
         told = output or self.console.read_text(errors="replace")
         if log.exists():
             told += log.read_text(errors="replace")
-        tail = "\n".join(
-            "    " + line.rstrip() for line in told.strip().splitlines()[-CONSOLE_TAIL:]
-        )
+        lines = "\n".join("    " + line.rstrip() for line in telling(told).splitlines())
         return RunFailed(
-            f"{self.job.name}: {reason}\n{tail or '    (its console is empty)'}",
+            f"{self.job.name}: {reason}\n{lines or '    (its console is empty)'}",
             f"the whole console is in {self.console}",
         )
 
