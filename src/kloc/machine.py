@@ -47,9 +47,9 @@ STUCK_SECONDS = 120
 STAGE_MACHINE_SECONDS = 900
 STAGE_HOST_SECONDS = 3600
 CONSOLE_TAIL = 25
-# The guest's clock counts its instructions, 1 ns each. Without recording, QEMU's main loop could
-# see that the guest idles before the instructions until then are counted, and advance the clock by
-# so much too far. Nothing replays what is recorded.
+# The guest's clock counts its instructions, 1 ns each. QEMU records, to nowhere, as a precaution:
+# its main loop and the guest then take turns, so that it cannot see that the guest idles before the
+# instructions until then are counted. Whether it is needed is not known.
 EXACT = (
     *("-accel", "tcg,thread=single"),
     *("-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"),
@@ -295,10 +295,12 @@ class Machine:
 
     def _failure(self, reason: str, output: str | None = None) -> RunFailed:
         log = self.folder / "qemu.log"
-        told = output or self.console.read_text(errors="replace")
-        if log.exists():
-            told += log.read_text(errors="replace")
-        lines = "\n".join("    " + line.rstrip() for line in telling(told).splitlines())
+        errors = log.read_text(errors="replace") if log.exists() else ""
+        if output:
+            told = last_lines((output + errors).strip(), CONSOLE_TAIL)
+        else:
+            told = telling(self.console.read_text(errors="replace") + errors)
+        lines = "\n".join("    " + line.rstrip() for line in told.splitlines())
         return RunFailed(
             f"{self.job.name}: {reason}\n{lines or '    (its console is empty)'}",
             f"the whole console is in {self.console}",
