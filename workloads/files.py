@@ -135,5 +135,5 @@ def workloads() -> Iterable[Workload]:
         measured=_mail_measured,
         check=_mail_check,
         outcome=_mail_outcome,
-        instructions=8e9,
+        instructions=14e9,
     )

@@ -127,5 +127,5 @@ def workloads() -> Iterable[Workload]:
             measured=partial(_measured, backup=backup),
             check=partial(_check, backup=backup),
             outcome=partial(_outcome, name=name, backup=backup),
-            instructions=12e9,
+            instructions=21e9,
         )

@@ -62,7 +62,7 @@ def run(
     printed = console.read_text(errors="replace") if console.exists() else ""
     if status != 0 or machine.CRASH.search(printed):
         reason = "the kernel crashed" if status == 0 else f"QEMU ended with status {status}"
-        told = root.last_lines("\n".join([printed, *errors]), machine.CONSOLE_TAIL)
+        told = machine.telling("\n".join([printed, *errors]))
         raise KlocError(f"{reason}\n{told}", hint=f"the whole console is in {console}")
 
 

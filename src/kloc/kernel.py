@@ -26,20 +26,20 @@ KERNEL = PROJECT / "kernel"
 ARCHIVE = Path("usr/src/linux-source-6.12.tar.xz")
 """Debian's kernel source, in the tool root."""
 
+UNPATCHED = "unpatched"
+"""The variant that is Debian's source as it is: what ours is compared with."""
+
 VARIANTS = {
     "machine": ("base.config", "kloc.config", "machine.config"),
     "debug": ("base.config", "kloc.config", "machine.config", "debug.config"),
     "base": ("base.config",),
     "kloc": ("base.config", "kloc.config"),
-    "unpatched": ("base.config",),
+    UNPATCHED: ("base.config",),
 }
 """The fragments of kernel/config that each kind of kernel is configured with."""
 
 UM_CONFIG = "um.config"
 """The fragment that the kernel as a program is configured with."""
-
-UNPATCHED = "unpatched"
-"""The variant that is Debian's source as it is: what ours is compared with."""
 
 SOURCE = Path("/build/linux")
 OBJECTS = Path("/build/objects")

@@ -24,7 +24,7 @@ from typing import Any
 from kloc import cache, guest, kernel, plugin, programs
 from kloc.errors import KlocError
 from kloc.profile import Profile, Tier
-from kloc.root import Root, tool_root
+from kloc.root import Root, last_lines, tool_root
 
 PAGE_BYTES = 1 << 20
 # The DMA zone would be 8 % of fast memory, always free, and make kswapd believe
@@ -47,9 +47,9 @@ STUCK_SECONDS = 120
 STAGE_MACHINE_SECONDS = 900
 STAGE_HOST_SECONDS = 3600
 CONSOLE_TAIL = 25
-# The guest's clock counts its instructions, 1 ns each. Without recording, QEMU's main loop could
-# see that the guest idles before the instructions until then are counted, and advance the clock by
-# so much too far. Nothing replays what is recorded.
+# The guest's clock counts its instructions, 1 ns each. QEMU records, to nowhere, as a precaution:
+# its main loop and the guest then take turns, so that it cannot see that the guest idles before the
+# instructions until then are counted. Whether it is needed is not known.
 EXACT = (
     *("-accel", "tcg,thread=single"),
     *("-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"),
@@ -116,6 +116,15 @@ class Raw:
     model: Mapping[str, Any]
     pages: bytes | None
     console: str
+
+
+def telling(console: str) -> str:
+    """Return the CONSOLE_TAIL lines that tell most: from the kernel's crash on, or the last."""
+    crash = CRASH.search(console)
+    if crash is None:
+        return last_lines(console.strip(), CONSOLE_TAIL)
+    begin = console.rfind("\n", 0, crash.start()) + 1
+    return "\n".join(console[begin:].strip().splitlines()[:CONSOLE_TAIL])
 
 
 def prepare(packages: Iterable[str], sources: Iterable[Path] = ()) -> Parts:
@@ -223,7 +232,7 @@ class Machine:
     def step(self) -> Raw | None:
         """Look at the machine; return what it left once it is done, None while it runs.
 
-        Raises RunFailed, with the console's last lines, if it crashed or hangs.
+        Raises RunFailed, with what its console tells, if it crashed or hangs.
         """
         assert self._process is not None
         ended = self._process.poll()
@@ -286,14 +295,14 @@ class Machine:
 
     def _failure(self, reason: str, output: str | None = None) -> RunFailed:
         log = self.folder / "qemu.log"
-        told = output or self.console.read_text(errors="replace")
-        if log.exists():
-            told += log.read_text(errors="replace")
-        tail = "\n".join(
-            "    " + line.rstrip() for line in told.strip().splitlines()[-CONSOLE_TAIL:]
-        )
+        errors = log.read_text(errors="replace") if log.exists() else ""
+        if output:
+            told = last_lines((output + errors).strip(), CONSOLE_TAIL)
+        else:
+            told = telling(self.console.read_text(errors="replace") + errors)
+        lines = "\n".join("    " + line.rstrip() for line in told.splitlines())
         return RunFailed(
-            f"{self.job.name}: {reason}\n{tail or '    (its console is empty)'}",
+            f"{self.job.name}: {reason}\n{lines or '    (its console is empty)'}",
             f"the whole console is in {self.console}",
         )
 

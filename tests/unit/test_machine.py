@@ -96,3 +96,13 @@ def test_without_the_model_there_are_two_cpus_and_no_instruction_clock(tmp_path:
     assert "-smp 2" in text and "cpus=0-1" in text
     assert "-icount" not in text and "-plugin" not in text
     assert "-smp 1" in arguments(tmp_path)
+
+
+def test_what_is_told_of_a_crash_begins_with_it() -> None:
+    before = [f"[ 1.{number:03}] booting" for number in range(40)]
+    crash = ["[ 2.000] Oops: general protection fault", "[ 2.001] RIP: somewhere"]
+    after = [f"[ 3.{number:03}]  ? some_function" for number in range(40)]
+    assert machine.telling("\n".join(before)).splitlines() == before[-machine.CONSOLE_TAIL :]
+    told = machine.telling("\n".join([*before, *crash, *after])).splitlines()
+    assert told[:2] == crash and len(told) == machine.CONSOLE_TAIL
+    assert machine.telling("") == ""
