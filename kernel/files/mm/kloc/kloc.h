@@ -13,6 +13,8 @@
 
 #include "knode.h"
 
+struct cpumask;
+struct file;
 struct folio;
 struct task_struct;
 
@@ -38,6 +40,7 @@ enum kloc_event {
 	KLOC_DEMOTED_UNUSED,	/* it was not used, its context is */
 	KLOC_DEMOTED_LAST,	/* nothing colder was left */
 	KLOC_PROMOTED_WHOLE,	/* its context has become active */
+	KLOC_PROMOTED_AHEAD,	/* its context is about to become active */
 	KLOC_PROMOTED_USED,	/* it was used */
 	KLOC_MOVES,
 	KLOC_NOT_PINNED = KLOC_MOVES,	/* it has moved too often */
@@ -83,8 +86,18 @@ struct kloc_settings {
 extern struct kloc_settings kloc_settings;
 
 /* Contexts that wait for their promotion, at most; and folios. */
-#define KLOC_QUEUE	64
+#define KLOC_QUEUE	256
 #define KLOC_USED	512
+
+/**
+ * struct kloc_used - a folio of slow memory that was used
+ * @folio: the folio, held
+ * @level: of it
+ */
+struct kloc_used {
+	struct folio *folio;
+	u8 level;
+};
 
 /**
  * struct kloc_node - a node of fast memory, and the thread that keeps room there
@@ -106,6 +119,13 @@ extern struct kloc_settings kloc_settings;
  *	scan
  * @hot: pages that would have liked to come since then
  * @promoted_level: least level of a page that is worth promoting
+ * @trials: how promotions fared, by their reason
+ * @paying: reasons for which promotions pay, bits
+ * @explore: pages that may be promoted for other reasons until the next scan, to
+ *	see whether these pay by now
+ * @scans: scans until half of what trials told is forgotten
+ * @looked: when it was looked for room the last time, ns
+ * @room: what was found
  * @demoted_level: highest level of a page that may be demoted
  * @exhausted: no page of a context in use was found to demote since the scan
  * @moved: pages that the step under way has moved
@@ -121,7 +141,7 @@ struct kloc_node {
 	struct knode *queue[KLOC_QUEUE];
 	unsigned int head;
 	unsigned int count;
-	struct folio *used[KLOC_USED];
+	struct kloc_used used[KLOC_USED];
 	unsigned int used_count;
 	s64 budget;
 	u64 refilled;
@@ -129,6 +149,12 @@ struct kloc_node {
 	unsigned long levels[KLOC_LEVELS];
 	unsigned long hot;
 	unsigned int promoted_level;
+	struct kloc_trial trials[KLOC_TRIALS];
+	unsigned long paying;
+	atomic_t explore;
+	unsigned int scans;
+	u64 looked;
+	long room;
 	unsigned int demoted_level;
 	bool exhausted;
 	unsigned long moved;
@@ -174,30 +200,40 @@ bool kloc_has_kind(const struct knode *knode);
 struct knode *kloc_knode_of(struct inode *inode);
 
 /* place.c */
-long kloc_headroom(int nid);
+long kloc_headroom(int nid, const struct cpumask *cpus);
 void knode_add_obj(struct knode *knode, struct folio *folio);
 
+/* ahead.c */
+void kloc_look_ahead(const struct file *file);
+
 /* pages.c */
+
+/* Moves of a page that are counted. */
+#define KLOC_MOST_MOVES		31
+
 int kloc_pages_alloc(void);
 void kloc_pages_free(void);
 bool kloc_page_pinned(struct folio *folio);
-void kloc_page_moved(struct folio *src, struct folio *dst);
+void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial);
 void kloc_page_new(struct folio *folio);
-unsigned int kloc_page_use(struct folio *folio);
+unsigned int kloc_page_use(struct folio *folio, unsigned int *trial);
 unsigned int kloc_page_level_of(struct folio *folio);
-void kloc_pages_scan(void);
+void kloc_pages_set_tick(u64 ns);
 
 /* move.c */
 unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios);
 void kloc_note_pages(struct knode *knode, int nid);
 unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
-			enum kloc_event why, struct folio **folios,
-			unsigned int count);
+			enum kloc_event why, unsigned int trial,
+			struct folio **folios, unsigned int count);
 
 /* thread.c */
 void kloc_wake(struct kloc_node *node);
-void kloc_queue_promotion(struct knode *knode);
-void kloc_queue_used(struct kloc_node *node, struct folio *folio);
+bool kloc_promotion_pays(struct kloc_node *node, unsigned int reason,
+			 unsigned int pages);
+void kloc_queue_promotion(struct knode *knode, bool ahead);
+void kloc_queue_used(struct kloc_node *node, struct folio *folio,
+		     unsigned int level);
 int kloc_thread_start(struct kloc_node *node);
 void kloc_thread_stop(struct kloc_node *node);
 

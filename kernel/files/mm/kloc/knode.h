@@ -28,6 +28,7 @@ enum knode_flag {
 	KNODE_SLOW,		/* may have pages in slow memory */
 	KNODE_STREAM,		/* was predicted to be a stream when it was opened */
 	KNODE_QUEUED,		/* waits for its promotion */
+	KNODE_AHEAD,		/* is promoted before it becomes active */
 	KNODE_JUDGED,		/* this period of use was counted in its directory */
 };
 
@@ -52,6 +53,8 @@ enum knode_flag {
  * @heat: how often it became active of late.
  * @stream: of a file: how it is read and written.
  * @history: of a directory: how its files were.
+ * @series: of a directory: in which order its files are opened. Changed under the
+ *	lock of its dentry.
  * @cold: among those that may leave fast memory, see struct kmap.
  * @rcu: for freeing it.
  */
@@ -71,7 +74,10 @@ struct knode {
 	u8 heat;
 	union {
 		struct kloc_stream stream;
-		struct kloc_history history;
+		struct {
+			struct kloc_history history;
+			struct kloc_series series;
+		};
 	};
 	struct list_head cold;
 	struct rcu_head rcu;

@@ -41,12 +41,15 @@ static bool is_fast(int nid)
 static struct kloc_node *new_node(int nid)
 {
 	struct kloc_node *node = kzalloc_node(sizeof(*node), GFP_KERNEL, nid);
+	unsigned int i;
 
 	if (!node)
 		return NULL;
 	node->nid = nid;
 	node->slow = next_demotion_node(nid);
-	node->promoted_level = KLOC_LEAST_LEVEL;
+	node->promoted_level = 1;
+	for (i = 1; i < KLOC_TRIALS; i++)
+		kloc_trial_begin(&node->trials[i], i);
 	init_waitqueue_head(&node->wait);
 	spin_lock_init(&node->lock);
 	return node;

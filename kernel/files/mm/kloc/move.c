@@ -130,36 +130,44 @@ static unsigned int isolate_all(const struct kloc_walk *walk,
 	return pages;
 }
 
+/* Where folios go, and why. */
+struct target {
+	struct migration_target_control control;
+	unsigned int trial;
+};
+
 static struct folio *new_folio(struct folio *src, unsigned long private)
 {
-	struct folio *dst = alloc_migration_target(src, private);
+	struct target *target = (struct target *)private;
+	struct folio *dst;
 
+	dst = alloc_migration_target(src, (unsigned long)&target->control);
 	if (dst)
-		kloc_page_moved(src, dst);
+		kloc_page_moved(src, dst, target->trial);
 	return dst;
 }
 
-static unsigned int migrate(struct list_head *folios, int nid)
+static unsigned int migrate(struct list_head *folios, int nid,
+			    unsigned int trial)
 {
-	struct migration_target_control mtc = {
-		.nid = nid,
-		.gfp_mask = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) |
-			    __GFP_THISNODE | __GFP_NOWARN | __GFP_NOMEMALLOC,
-		.reason = MR_KLOC,
+	struct target target = {
+		.control = {
+			.nid = nid,
+			.gfp_mask = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) |
+				    __GFP_THISNODE | __GFP_NOWARN |
+				    __GFP_NOMEMALLOC,
+			.reason = MR_KLOC,
+		},
+		.trial = trial,
 	};
 	unsigned int moved = 0;
 
 	if (list_empty(folios))
 		return 0;
-	migrate_pages(folios, new_folio, NULL, (unsigned long)&mtc,
+	migrate_pages(folios, new_folio, NULL, (unsigned long)&target,
 		      MIGRATE_ASYNC, MR_KLOC, &moved);
 	putback_movable_pages(folios);
 	return moved;
-}
-
-static bool is_promotion(enum kloc_event why)
-{
-	return why == KLOC_PROMOTED_WHOLE || why == KLOC_PROMOTED_USED;
 }
 
 /**
@@ -180,23 +188,26 @@ void kloc_note_pages(struct knode *knode, int nid)
  * @node: fast node that they are moved to, or from
  * @walk: that found them
  * @why: they are moved
+ * @trial: the reason for which they are promoted, 0 if they are demoted
  * @folios: which; the references to them are given up
  * @count: of @folios
  *
  * Return: pages that were moved.
  */
 unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
-			enum kloc_event why, struct folio **folios,
-			unsigned int count)
+			enum kloc_event why, unsigned int trial,
+			struct folio **folios, unsigned int count)
 {
-	int nid = is_promotion(why) ? node->nid : READ_ONCE(node->slow);
+	int nid = trial ? node->nid : READ_ONCE(node->slow);
 	unsigned int pages, moved;
 	LIST_HEAD(isolated);
 
 	if (!count)
 		return 0;
 	pages = isolate_all(walk, folios, count, &isolated);
-	moved = migrate(&isolated, nid);
+	moved = migrate(&isolated, nid, trial);
+	if (trial)
+		atomic_long_add(moved, &node->trials[trial].pages);
 
 	kloc_count(why, walk->knode, moved);
 	kloc_count(KLOC_NOT_MIGRATED, walk->knode, pages - moved);

@@ -5,22 +5,30 @@
  * Four bytes for each page of memory, allocated when KLOC is switched on. They
  * are hints: a page whose bytes are changed by two at once loses one change.
  */
+#include <linux/bits.h>
+#include <linux/log2.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
+#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "kloc.h"
 
+/* Bits of kloc_page.moves. */
+#define MOVES_BITS	5
+
 /**
  * struct kloc_page - of one page
  * @heat: how often it was used of late, in KLOC_USE
- * @moves: how often it was moved since it came into the page cache
- * @scan: the scan at which @heat was right, modulo 256
+ * @moves: how often it was moved since it came into the page cache, and in the
+ *	bits above MOVES_BITS the reason for which it was promoted (enum
+ *	kloc_trial_reason), 0 if it was not
+ * @used: the tick at which it was used last, modulo 2^16
  */
 struct kloc_page {
-	u16 heat;
+	u8 heat;
 	u8 moves;
-	u8 scan;
+	u16 used;
 };
 
 /**
@@ -37,8 +45,13 @@ struct kloc_pages {
 
 static struct kloc_pages *node_pages[MAX_NUMNODES];
 
-/* Scans so far: what pages know as the time. */
-static u8 scans;
+/* A tick, what pages know as the time, is 2 to the power of that in ns. */
+static u8 tick_shift = 27;
+
+static u16 now(void)
+{
+	return ktime_get_mono_fast_ns() >> READ_ONCE(tick_shift);
+}
 
 static struct kloc_page *page_of(struct folio *folio)
 {
@@ -89,6 +102,16 @@ void kloc_pages_free(void)
 	}
 }
 
+static unsigned int moves_of(const struct kloc_page *page)
+{
+	return READ_ONCE(page->moves) & (BIT(MOVES_BITS) - 1);
+}
+
+static unsigned int trial_of(const struct kloc_page *page)
+{
+	return READ_ONCE(page->moves) >> MOVES_BITS;
+}
+
 /**
  * kloc_page_pinned() - has a folio moved too often?
  * @folio: the folio
@@ -99,24 +122,29 @@ bool kloc_page_pinned(struct folio *folio)
 {
 	const struct kloc_page *page = page_of(folio);
 
-	return page && READ_ONCE(page->moves) >= kloc_settings.pin;
+	return page && moves_of(page) >= kloc_settings.pin;
 }
 
 /**
  * kloc_page_moved() - a folio moves
  * @src: where it was
  * @dst: where it will be
+ * @trial: the reason for which it is promoted, 0 if it is not
  */
-void kloc_page_moved(struct folio *src, struct folio *dst)
+void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial)
 {
 	const struct kloc_page *old = page_of(src);
 	struct kloc_page *new = page_of(dst);
 
+	BUILD_BUG_ON(KLOC_TRIALS > BIT(BITS_PER_BYTE - MOVES_BITS));
 	if (!old || !new)
 		return;
-	*new = *old;
-	if (new->moves < U8_MAX)
-		new->moves++;
+	*new = (struct kloc_page) {
+		.heat = old->heat,
+		.moves = min(moves_of(old) + 1, KLOC_MOST_MOVES) |
+			 trial << MOVES_BITS,
+		.used = old->used,
+	};
 }
 
 /**
@@ -128,38 +156,31 @@ void kloc_page_new(struct folio *folio)
 	struct kloc_page *page = page_of(folio);
 
 	if (page)
-		*page = (struct kloc_page) {
-			.heat = KLOC_USE,
-			.scan = READ_ONCE(scans),
-		};
-}
-
-static u8 since(const struct kloc_page *page)
-{
-	return READ_ONCE(scans) - READ_ONCE(page->scan);
+		*page = (struct kloc_page) { .heat = KLOC_USE, .used = now() };
 }
 
 /**
  * kloc_page_use() - a folio is used
  * @folio: the folio
+ * @trial: the reason for which it was promoted is put there, 0 if it was not
  *
- * Uses that follow one upon the other, as those of one who reads or writes it
- * bit by bit, say no more than the first of them.
+ * Uses in one tick, as those of one who reads or writes it bit by bit, say no
+ * more than the first of them.
  *
- * Return: its level if that has risen, or 0.
+ * Return: its level, or 0 if it was used in this tick before.
  */
-unsigned int kloc_page_use(struct folio *folio)
+unsigned int kloc_page_use(struct folio *folio, unsigned int *trial)
 {
 	struct kloc_page *page = page_of(folio);
-	unsigned int level;
+	u16 tick = now();
 
-	if (!page || (page->heat && since(page) < KLOC_APART))
+	if (!page || (page->heat && READ_ONCE(page->used) == tick))
 		return 0;
-	page->heat = kloc_page_heat(page->heat, since(page));
-	level = kloc_page_level(page->heat);
-	page->heat = min(page->heat + KLOC_USE, U16_MAX);
-	page->scan = READ_ONCE(scans);
-	return kloc_page_level(page->heat) > level ? level + 1 : 0;
+	page->heat = min(kloc_page_heat(page->heat, tick - page->used) + KLOC_USE,
+			 U8_MAX);
+	page->used = tick;
+	*trial = trial_of(page);
+	return kloc_page_level(page->heat);
 }
 
 /**
@@ -172,14 +193,16 @@ unsigned int kloc_page_level_of(struct folio *folio)
 {
 	const struct kloc_page *page = page_of(folio);
 
-	return page ? kloc_page_level(kloc_page_heat(page->heat, since(page)))
+	return page ? kloc_page_level(kloc_page_heat(page->heat,
+						     now() - page->used))
 		    : KLOC_LEVELS - 1;
 }
 
 /**
- * kloc_pages_scan() - a scan begins; what was used before is a scan older now
+ * kloc_pages_set_tick() - set for how long uses of a page count once
+ * @ns: at most; that is rounded down to a power of two
  */
-void kloc_pages_scan(void)
+void kloc_pages_set_tick(u64 ns)
 {
-	WRITE_ONCE(scans, scans + 1);
+	WRITE_ONCE(tick_shift, ilog2(ns));
 }

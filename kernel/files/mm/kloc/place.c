@@ -2,6 +2,7 @@
 /*
  * Contexts of files: which tier new pages of the page cache go to.
  */
+#include <linux/cpumask.h>
 #include <linux/cpuset.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
@@ -22,14 +23,17 @@ static bool is_dma(enum zone_type type)
 /**
  * kloc_headroom() - how much fast memory is free for contexts?
  * @nid: the node
+ * @cpus: those whose own lists of free pages are counted, too: they may have an
+ *	eighth of a zone
  *
  * What NUMA balancing and kswapd want to be free is not, and neither is the DMA
  * zone, which is counted as free memory and not used.
  *
  * Return: pages, less than 0 if others want more than there is.
  */
-long kloc_headroom(int nid)
+long kloc_headroom(int nid, const struct cpumask *cpus)
 {
+	unsigned int cpu;
 	long pages = 0;
 	int i;
 
@@ -40,6 +44,9 @@ long kloc_headroom(int nid)
 			continue;
 		pages += zone_page_state(zone, NR_FREE_PAGES);
 		pages -= promo_wmark_pages(zone);
+		for_each_cpu(cpu, cpus)
+			pages += data_race(per_cpu_ptr(zone->per_cpu_pageset,
+						       cpu)->count);
 	}
 	return pages;
 }
@@ -76,7 +83,7 @@ static int wanted_node(struct address_space *mapping, struct knode **knode)
 	if (!*knode || !kloc_has_kind(*knode))
 		return NUMA_NO_NODE;
 
-	headroom = kloc_headroom(node->nid);
+	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
 	if (headroom < (long)kloc_settings.reserve / 2)
 		kloc_wake(node);
 	nid = place_of(*knode, headroom) == KLOC_FAST ? node->nid
@@ -142,7 +149,7 @@ void __kloc_folio_used(struct folio *folio)
 {
 	int nid = folio_nid(folio);
 	struct kloc_node *node;
-	unsigned int level;
+	unsigned int level, trial;
 
 	if (!folio_is_file_lru(folio) || folio_test_unevictable(folio))
 		return;
@@ -150,9 +157,11 @@ void __kloc_folio_used(struct folio *folio)
 	rcu_read_lock();
 	node = kloc_near[nid];
 	if (node && kloc_settings.mode != KLOC_NOMIGRATE) {
-		level = kloc_page_use(folio);
-		if (node->nid != nid && level >= READ_ONCE(node->promoted_level))
-			kloc_queue_used(node, folio);
+		level = kloc_page_use(folio, &trial);
+		if (level && node->nid != nid)
+			kloc_queue_used(node, folio, level);
+		else if (level && trial)
+			atomic_long_inc(&node->trials[trial].uses);
 	}
 	rcu_read_unlock();
 }

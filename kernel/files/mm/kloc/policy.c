@@ -25,8 +25,17 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* And believes it from here on. */
 #define STREAM_SCORE	2
 
-/* Scans after which half of the uses of a page are forgotten. */
-#define PAGE_HALF_LIFE	8
+/* Ticks after which half of the uses of a page are forgotten: 16 scans. */
+#define PAGE_HALF_LIFE	128
+
+/* Files that are opened one after the other before the next are expected. */
+#define LEAST_RUN	3
+
+/* Of these, so many are promoted ahead at first. */
+#define LEAST_AHEAD	4
+
+/* Pages that a reason to promote is believed to have had before there are any. */
+#define PRIOR		64
 
 /* A page of a higher level, used four times at least, stays. */
 #define MOST_DEMOTED_LEVEL	2
@@ -193,17 +202,17 @@ bool kloc_colder(const struct knode *a, const struct knode *b)
 /**
  * kloc_page_heat() - how hot is a page by now?
  * @heat: that it had
- * @scans: so many scans ago
+ * @ticks: so many ticks ago
  *
- * It is halved in PAGE_HALF_LIFE scans, and falls in a line meanwhile.
+ * It is halved in PAGE_HALF_LIFE ticks, and falls in a line meanwhile.
  *
  * Return: the heat that is left.
  */
-u16 kloc_page_heat(u16 heat, u8 scans)
+u8 kloc_page_heat(u8 heat, u16 ticks)
 {
-	unsigned int left = heat >> min(scans / PAGE_HALF_LIFE, 16);
+	unsigned int left = heat >> min(ticks / PAGE_HALF_LIFE, 8);
 
-	return left - left * (scans % PAGE_HALF_LIFE) / (2 * PAGE_HALF_LIFE);
+	return left - left * (ticks % PAGE_HALF_LIFE) / (2 * PAGE_HALF_LIFE);
 }
 
 /**
@@ -212,7 +221,7 @@ u16 kloc_page_heat(u16 heat, u8 scans)
  *
  * Return: 0 to KLOC_LEVELS - 1.
  */
-unsigned int kloc_page_level(u16 heat)
+unsigned int kloc_page_level(u8 heat)
 {
 	return min(fls((heat + KLOC_USE / 2) / KLOC_USE), KLOC_LEVELS - 1);
 }
@@ -222,22 +231,22 @@ unsigned int kloc_page_level(u16 heat)
  * @fast: pages in fast memory that could leave it, by their level
  * @room: pages that would like to come
  *
- * The copy of the page that comes, and of the one that leaves, is paid by the
- * difference: who comes must be used several times as often as who leaves.
+ * Who comes must be used more often than who leaves. Whether the two copies pay
+ * is another question, see kloc_trial_pays().
  *
- * Return: the least level, KLOC_LEVELS if none is.
+ * Return: the least level.
  */
 unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
 				  unsigned long room)
 {
 	unsigned int level;
 
-	for (level = 0; level < KLOC_LEVELS - 2; level++) {
+	for (level = 0; level < KLOC_LEVELS - 1; level++) {
 		if (fast[level] >= room)
 			break;
 		room -= fast[level];
 	}
-	return min(level + 2, KLOC_LEVELS);
+	return level + 1;
 }
 
 /**
@@ -263,17 +272,92 @@ unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
 }
 
 /**
- * kloc_promotion_pays() - is it worth to promote all that a context has?
- * @knode: the context, which has become active
- * @least_heat: how often it must have become active of late
- * @pages: pages that it has
- * @most_pages: of a larger one pages are promoted one by one, as they are used
+ * kloc_series_next() - a file is opened: are others about to be?
+ * @series: of its directory; changed
+ * @step: where it is from the one that was opened before, in entries of the
+ *	directory; 0 if that is not near
  *
- * Return: true if it is.
+ * As in read-ahead, the window grows for as long as it is right. The paper
+ * prefetches within a file (4.4); here the context is the unit.
+ *
+ * Return: how many files to promote, after the @series->ahead (as it was) that
+ * come next; they are counted in it.
  */
-bool kloc_promotion_pays(const struct knode *knode, u8 least_heat,
-			 unsigned long pages, unsigned long most_pages)
+unsigned int kloc_series_next(struct kloc_series *series, int step)
 {
-	return READ_ONCE(knode->heat) >= least_heat && pages <= most_pages &&
-	       !test_bit(KNODE_STREAM, &knode->flags);
+	int direction = step > 0 ? 1 : step < 0 ? -1 : 0;
+
+	if (!direction || direction != series->step) {
+		series->step = direction;
+		series->run = 1;
+		series->ahead = 0;
+		series->window = LEAST_AHEAD / 2;
+		return 0;
+	}
+	series->run = min(series->run + 1, U8_MAX);
+	series->ahead -= min(series->ahead, abs(step));
+	if (series->run < LEAST_RUN || series->ahead > series->window / 2)
+		return 0;
+	series->window = min(2 * series->window, KLOC_MOST_AHEAD);
+	series->ahead += series->window;
+	return series->window;
+}
+
+/**
+ * kloc_trial_begin() - nothing is known of a reason to promote yet
+ * @trial: of that reason
+ * @reason: index of it
+ *
+ * That it pays is expected of all but pages that were used once.
+ */
+void kloc_trial_begin(struct kloc_trial *trial, unsigned int reason)
+{
+	atomic_long_set(&trial->pages, PRIOR);
+	atomic_long_set(&trial->uses, reason == 1 ? PRIOR : 3 * PRIOR);
+}
+
+/**
+ * kloc_trial_pays() - do promotions pay that are made for a reason?
+ * @trial: of that reason
+ *
+ * A page is read from slow memory for its promotion, and another is written
+ * there to make room for it. Both are done in the background, while each use
+ * that is saved is one that somebody waits for.
+ *
+ * Return: true if pages that were promoted so were used three times for two of
+ * them, or more often.
+ */
+bool kloc_trial_pays(const struct kloc_trial *trial)
+{
+	return 2 * atomic_long_read(&trial->uses) >=
+	       3 * atomic_long_read(&trial->pages);
+}
+
+/**
+ * kloc_trial_forget() - forget half of what is known of a reason
+ * @trial: of that reason
+ */
+void kloc_trial_forget(struct kloc_trial *trial)
+{
+	/* Old knowledge is better than none. */
+	if (atomic_long_read(&trial->pages) <= PRIOR)
+		return;
+	atomic_long_set(&trial->pages, atomic_long_read(&trial->pages) / 2);
+	atomic_long_set(&trial->uses, atomic_long_read(&trial->uses) / 2);
+}
+
+/**
+ * kloc_next_look() - when should a thread look again whether there is room?
+ * @room: pages that are free for contexts
+ * @taken: pages that were taken since it looked the last time
+ * @since: ns since then
+ * @most: ns that it waits if nothing is taken
+ *
+ * Return: ns until half of the room will be gone, if it goes on like that.
+ */
+u64 kloc_next_look(long room, long taken, u64 since, u64 most)
+{
+	if (taken <= 0)
+		return most;
+	return clamp(div64_u64(since * max(room, 0), 2 * taken), most / 32, most);
 }

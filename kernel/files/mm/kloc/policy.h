@@ -6,6 +6,7 @@
 #ifndef _MM_KLOC_POLICY_H
 #define _MM_KLOC_POLICY_H
 
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/types.h>
 
@@ -43,21 +44,55 @@ struct kloc_history {
 	s8 score[KLOC_HISTORY_NAMES];
 };
 
+/**
+ * struct kloc_series - in which order the files of a directory are opened
+ * @last: dentry of the one that was opened last; never followed
+ * @step: 1 or -1: each was found that way from the one before; 0 for neither
+ * @run: how many were
+ * @ahead: how many of those that come next are promoted already
+ * @window: how many were promoted at a time
+ */
+struct kloc_series {
+	const void *last;
+	s8 step;
+	u8 run;
+	u8 ahead;
+	u8 window;
+};
+
+/* Files that are promoted ahead at a time, at most. */
+#define KLOC_MOST_AHEAD	64
+
 /* What one use adds to the heat of a page. */
 #define KLOC_USE	16
-
-/* Scans between two uses that count as two. */
-#define KLOC_APART	2
 
 /*
  * Pages are told apart by their level: 0 if the uses that are not forgotten yet
  * do not add up to one, then the binary logarithm of these uses, and 1 more.
  * They are rounded: one use is one for a half-life.
  */
-#define KLOC_LEVELS	9
+#define KLOC_LEVELS	6
 
-/* A page that is promoted was used twice at least. */
-#define KLOC_LEAST_LEVEL	2
+/*
+ * Why a page was promoted, for as long as it is there: for each reason it is
+ * known whether that pays. From 1 to KLOC_LEVELS - 1 it is the level that the
+ * page had; 0 is for pages that were not promoted.
+ */
+enum kloc_trial_reason {
+	KLOC_TRIAL_WHOLE = KLOC_LEVELS,	/* its context has become active */
+	KLOC_TRIAL_AHEAD,		/* its context was about to become so */
+	KLOC_TRIALS,
+};
+
+/**
+ * struct kloc_trial - how promotions fared that were made for one reason
+ * @pages: that were promoted of late
+ * @uses: of such pages, after they were promoted, of late
+ */
+struct kloc_trial {
+	atomic_long_t pages;
+	atomic_long_t uses;
+};
 
 /* Where pages of a context should go. */
 enum kloc_place {
@@ -79,13 +114,16 @@ u8 kloc_heat(u8 heat, u64 since);
 enum kloc_place kloc_place(const struct knode *knode, bool pressure,
 			   u64 longest_stream);
 bool kloc_colder(const struct knode *a, const struct knode *b);
-u16 kloc_page_heat(u16 heat, u8 scans);
-unsigned int kloc_page_level(u16 heat);
+u8 kloc_page_heat(u8 heat, u16 ticks);
+unsigned int kloc_page_level(u8 heat);
 unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
 				  unsigned long room);
 unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
 				 unsigned long missing);
-bool kloc_promotion_pays(const struct knode *knode, u8 least_heat,
-			 unsigned long pages, unsigned long most_pages);
+unsigned int kloc_series_next(struct kloc_series *series, int step);
+void kloc_trial_begin(struct kloc_trial *trial, unsigned int reason);
+bool kloc_trial_pays(const struct kloc_trial *trial);
+void kloc_trial_forget(struct kloc_trial *trial);
+u64 kloc_next_look(long room, long taken, u64 since, u64 most);
 
 #endif /* _MM_KLOC_POLICY_H */

@@ -24,6 +24,12 @@
 /* How often a thread that is not woken looks whether there is room, in a scan. */
 #define LOOKS		8
 
+/* Scans after which half of what is known of promotions is forgotten. */
+#define TRIAL_HALF_LIFE	16
+
+/* This part of the reserve is promoted to see whether it pays, in a scan. */
+#define EXPLORE		16
+
 /* Times that contexts are taken from it without a page being moved. */
 #define ATTEMPTS	8
 
@@ -52,49 +58,112 @@ void kloc_wake(struct kloc_node *node)
 }
 
 /**
+ * kloc_promotion_pays() - should pages be promoted for a reason?
+ * @node: fast node that they would move to
+ * @reason: index of the reason
+ * @pages: how many
+ *
+ * A few are, even if that does not pay, to see whether it pays by now.
+ *
+ * Return: true if they should.
+ */
+bool kloc_promotion_pays(struct kloc_node *node, unsigned int reason,
+			 unsigned int pages)
+{
+	if (READ_ONCE(node->paying) & BIT(reason))
+		return true;
+	return atomic_read(&node->explore) > 0 &&
+	       atomic_sub_return(pages, &node->explore) >= 0;
+}
+
+static unsigned long pages_of(const struct knode *knode)
+{
+	struct inode *inode = rcu_dereference(knode->inode);
+
+	return inode ? READ_ONCE(inode->i_mapping->nrpages) : 0;
+}
+
+/* Is it worth to promote all that a context has? */
+static bool pays_whole(struct kloc_node *node, const struct knode *knode,
+		       bool ahead)
+{
+	unsigned long pages = pages_of(knode);
+
+	if (pages > kloc_settings.promote_pages ||
+	    test_bit(KNODE_STREAM, &knode->flags))
+		return false;
+	if (!ahead && READ_ONCE(knode->heat) < kloc_settings.promote_heat)
+		return false;
+	return kloc_promotion_pays(node,
+				   ahead ? KLOC_TRIAL_AHEAD : KLOC_TRIAL_WHOLE,
+				   pages);
+}
+
+static bool enqueue(struct kloc_node *node, struct knode *knode)
+{
+	bool many;
+
+	spin_lock(&node->lock);
+	if (node->count < KLOC_QUEUE && knode_tryget(knode))
+		node->queue[(node->head + node->count++) % KLOC_QUEUE] = knode;
+	else
+		clear_bit(KNODE_QUEUED, &knode->flags);
+	many = node->count > KLOC_QUEUE / 8;
+	spin_unlock(&node->lock);
+	return many;
+}
+
+/**
  * kloc_queue_promotion() - a context has become active: does it have to move?
  * @knode: the context
+ * @ahead: it is expected to become active; the caller wakes the thread
  *
  * Context: RCU read-side critical section.
  */
-void kloc_queue_promotion(struct knode *knode)
+void kloc_queue_promotion(struct knode *knode, bool ahead)
 {
 	struct kloc_node *node = kloc_near[cpu_to_node(find_cpu(knode))];
-	bool queued = false;
 
-	if (!test_bit(KNODE_SLOW, &knode->flags) || !node ||
-	    kloc_settings.mode == KLOC_NOMIGRATE ||
-	    test_and_set_bit(KNODE_QUEUED, &knode->flags))
+	if (!test_bit(KNODE_SLOW, &knode->flags) ||
+	    test_bit(KNODE_QUEUED, &knode->flags) || !node ||
+	    kloc_settings.mode == KLOC_NOMIGRATE)
 		return;
-
-	spin_lock(&node->lock);
-	if (node->count < KLOC_QUEUE && knode_tryget(knode)) {
-		node->queue[(node->head + node->count++) % KLOC_QUEUE] = knode;
-		queued = true;
+	if (!pays_whole(node, knode, ahead)) {
+		kloc_count(KLOC_NOT_PAYING, knode, 1);
+		return;
 	}
-	spin_unlock(&node->lock);
-	if (queued)
+	if (test_and_set_bit(KNODE_QUEUED, &knode->flags))
+		return;
+	assign_bit(KNODE_AHEAD, &knode->flags, ahead);
+	/* Waking the thread for each would cost more than is won. */
+	if (enqueue(node, knode))
 		kloc_wake(node);
-	else
-		clear_bit(KNODE_QUEUED, &knode->flags);
 }
 
 /**
  * kloc_queue_used() - a folio of slow memory is used: does it have to move?
  * @node: fast node that it may move to
  * @folio: the folio, which the caller has a reference to
+ * @level: of the folio
  *
  * The thread is not woken for it, unless there are many.
  */
-void kloc_queue_used(struct kloc_node *node, struct folio *folio)
+void kloc_queue_used(struct kloc_node *node, struct folio *folio,
+		     unsigned int level)
 {
 	bool many;
 
+	if (level < READ_ONCE(node->promoted_level) ||
+	    !kloc_promotion_pays(node, level, folio_nr_pages(folio)))
+		return;
 	/* It will be used again, if it has to move. */
 	if (!spin_trylock(&node->lock))
 		return;
 	if (node->used_count < KLOC_USED && folio_try_get(folio))
-		node->used[node->used_count++] = folio;
+		node->used[node->used_count++] = (struct kloc_used) {
+			.folio = folio,
+			.level = level,
+		};
 	many = node->used_count > KLOC_USED / 2;
 	spin_unlock(&node->lock);
 	if (many)
@@ -102,14 +171,14 @@ void kloc_queue_used(struct kloc_node *node, struct folio *folio)
 }
 
 /* Take some of the folios that were used, those that were used last. */
-static unsigned int take_used(struct kloc_node *node, struct folio **folios)
+static unsigned int take_used(struct kloc_node *node, struct kloc_used *used)
 {
 	unsigned int count;
 
 	spin_lock(&node->lock);
 	count = min(node->used_count, KLOC_BATCH);
 	node->used_count -= count;
-	memcpy(folios, node->used + node->used_count, count * sizeof(*folios));
+	memcpy(used, node->used + node->used_count, count * sizeof(*used));
 	spin_unlock(&node->lock);
 	return count;
 }
@@ -143,14 +212,19 @@ static bool within_rate(struct kloc_node *node)
 	return !rate || node->budget > 0;
 }
 
+static long headroom(const struct kloc_node *node)
+{
+	return kloc_headroom(node->nid, cpumask_of_node(node->nid));
+}
+
 static bool has_room(struct kloc_node *node)
 {
-	return kloc_headroom(node->nid) >= (long)kloc_settings.reserve;
+	return headroom(node) >= (long)kloc_settings.reserve;
 }
 
 static bool has_none(struct kloc_node *node)
 {
-	return kloc_headroom(node->nid) < KLOC_BATCH;
+	return headroom(node) < KLOC_BATCH;
 }
 
 static bool done_demoting(struct kloc_node *node)
@@ -166,7 +240,7 @@ static bool done_promoting(struct kloc_node *node)
 /* How many pages have to leave? */
 static unsigned long missing(const struct kloc_node *node)
 {
-	return max((long)kloc_settings.reserve - kloc_headroom(node->nid), 0);
+	return max((long)kloc_settings.reserve - headroom(node), 0);
 }
 
 static bool may_go_on(struct kloc_node *node)
@@ -176,13 +250,15 @@ static bool may_go_on(struct kloc_node *node)
 }
 
 /*
- * Go over the pages that a context has in a tier, and move those that @choose
- * chooses, until it is done with it. Return: pages that were moved.
+ * Go over the pages that a context has in slow memory, if they are promoted for
+ * the reason @trial, or in fast, and move those that @choose chooses, until it is
+ * done with it. Return: pages that were moved.
  */
 static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
-				 int from, enum kloc_event why,
+				 enum kloc_event why, unsigned int trial,
 				 choose_fn choose, done_fn done)
 {
+	int from = trial ? READ_ONCE(node->slow) : node->nid;
 	struct kloc_walk walk = { .knode = knode, .nid = from };
 	struct folio *folios[KLOC_BATCH];
 	unsigned long moved = 0;
@@ -198,7 +274,7 @@ static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
 				folios[chosen++] = folios[i];
 			else
 				folio_put(folios[i]);
-		batch = kloc_move(node, &walk, why, folios, chosen);
+		batch = kloc_move(node, &walk, why, trial, folios, chosen);
 		moved += batch;
 		left |= batch < count;
 		cond_resched();
@@ -222,9 +298,10 @@ static bool choose_unused(struct kloc_node *node, struct folio *folio)
 static void look_at_mapped(struct folio *folio)
 {
 	unsigned long flags;
+	unsigned int trial;
 
 	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
-		kloc_page_use(folio);
+		kloc_page_use(folio, &trial);
 }
 
 static bool choose_none(struct kloc_node *node, struct folio *folio)
@@ -243,8 +320,8 @@ static bool never_done(struct kloc_node *node)
 static void look_at(struct kloc_node *node, struct knode *knode)
 {
 	if (test_bit(KNODE_FAST, &knode->flags))
-		move_chosen(node, knode, node->nid, KLOC_DEMOTED_UNUSED,
-			    choose_none, never_done);
+		move_chosen(node, knode, KLOC_DEMOTED_UNUSED, 0, choose_none,
+			    never_done);
 }
 
 /* Call @visit for each context that is in use. */
@@ -265,13 +342,36 @@ static void visit_active(struct kloc_node *node, visit_fn visit)
 	rcu_read_unlock();
 }
 
+static u64 scan_ns(void)
+{
+	return (u64)READ_ONCE(kloc_settings.scan_us) * NSEC_PER_USEC;
+}
+
+/* See which promotions pay. */
+static void review_trials(struct kloc_node *node)
+{
+	unsigned long paying = 0;
+	unsigned int i;
+
+	for (i = 1; i < KLOC_TRIALS; i++) {
+		if (kloc_trial_pays(&node->trials[i]))
+			paying |= BIT(i);
+		if (node->scans % TRIAL_HALF_LIFE == 0)
+			kloc_trial_forget(&node->trials[i]);
+	}
+	node->scans++;
+	WRITE_ONCE(node->paying, paying);
+	atomic_set(&node->explore, kloc_settings.reserve / EXPLORE);
+}
+
 /* One scan over all contexts that are in use. */
 static void scan(struct kloc_node *node)
 {
-	unsigned long room = max(kloc_headroom(node->nid), 0);
+	unsigned long room = max(headroom(node), 0);
 
+	review_trials(node);
 	if (node->ages) {
-		kloc_pages_scan();
+		kloc_pages_set_tick(scan_ns() / LOOKS);
 		if (kloc_settings.mode != KLOC_ALLACTIVE)
 			kmap_age(&kloc_kmap, kloc_settings.inactive_age);
 	}
@@ -292,32 +392,15 @@ static void scan(struct kloc_node *node)
 	node->pressed = false;
 }
 
-static unsigned long pages_of(struct knode *knode)
-{
-	unsigned long pages = 0;
-	struct inode *inode;
-
-	rcu_read_lock();
-	inode = rcu_dereference(knode->inode);
-	if (inode)
-		pages = READ_ONCE(inode->i_mapping->nrpages);
-	rcu_read_unlock();
-	return pages;
-}
-
 static void promote_whole(struct kloc_node *node, struct knode *knode)
 {
-	unsigned long pages = pages_of(knode);
+	bool ahead = test_bit(KNODE_AHEAD, &knode->flags);
 
-	if (!kloc_promotion_pays(knode, kloc_settings.promote_heat, pages,
-				 kloc_settings.promote_pages) ||
-	    kloc_headroom(node->nid) < (long)pages) {
-		kloc_count(KLOC_NOT_PAYING, knode, pages);
-		return;
-	}
 	/* Before looking: what comes meanwhile sets it again. */
 	clear_bit(KNODE_SLOW, &knode->flags);
-	move_chosen(node, knode, node->slow, KLOC_PROMOTED_WHOLE, choose_all,
+	move_chosen(node, knode,
+		    ahead ? KLOC_PROMOTED_AHEAD : KLOC_PROMOTED_WHOLE,
+		    ahead ? KLOC_TRIAL_AHEAD : KLOC_TRIAL_WHOLE, choose_all,
 		    done_promoting);
 }
 
@@ -326,7 +409,10 @@ static void promote_queued(struct kloc_node *node)
 	struct knode *knode;
 
 	while (may_go_on(node) && (knode = next_promotion(node))) {
-		promote_whole(node, knode);
+		if (has_none(node))
+			node->pressed = true;
+		else
+			promote_whole(node, knode);
 		knode_put(knode);
 	}
 }
@@ -357,8 +443,9 @@ static bool is_slow(const struct kloc_node *node, const struct folio *folio)
 	return near && near->nid != folio_nid(folio);
 }
 
-static void promote_folio(struct kloc_node *node, struct folio *folio)
+static void promote_folio(struct kloc_node *node, struct kloc_used *used)
 {
+	struct folio *folio = used->folio;
 	struct kloc_walk walk = { };
 	struct knode *knode = is_slow(node, folio) ? knode_of(folio, &walk) : NULL;
 
@@ -367,13 +454,14 @@ static void promote_folio(struct kloc_node *node, struct folio *folio)
 		return;
 	}
 	walk.knode = knode;
-	kloc_move(node, &walk, KLOC_PROMOTED_USED, &folio, 1);
+	kloc_move(node, &walk, KLOC_PROMOTED_USED, used->level, &folio, 1);
 	knode_put(knode);
 }
 
 /*
- * Free pages that this CPU keeps for itself, up to an eighth of a zone, are not
- * counted as free: with many of them, everybody is sent to slow memory.
+ * Free pages that this CPU keeps for itself, up to an eighth of a zone, do not
+ * count where watermarks are looked at: with many of them, who does not ask for
+ * fast memory first is sent to slow memory.
  */
 static void gather_free(void)
 {
@@ -385,20 +473,18 @@ static void gather_free(void)
 /* Promote folios that were used in slow memory, while there is room. */
 static void promote_used(struct kloc_node *node)
 {
-	struct folio *folios[KLOC_BATCH];
+	struct kloc_used used[KLOC_BATCH];
 	unsigned int i, count;
 
-	while (may_go_on(node) && (count = take_used(node, folios))) {
+	while (may_go_on(node) && (count = take_used(node, used))) {
 		node->hot += count;
-		if (has_none(node))
-			gather_free();
 		if (has_none(node))
 			node->pressed = true;
 		for (i = 0; i < count; i++)
 			if (has_none(node))
-				folio_put(folios[i]);
+				folio_put(used[i].folio);
 			else
-				promote_folio(node, folios[i]);
+				promote_folio(node, &used[i]);
 	}
 }
 
@@ -409,8 +495,7 @@ static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
 
 	/* Before looking: what comes meanwhile sets it again. */
 	kmap_set_fast(&kloc_kmap, knode, false);
-	moved = move_chosen(node, knode, node->nid, why, choose_all,
-			    done_demoting);
+	moved = move_chosen(node, knode, why, 0, choose_all, done_demoting);
 	/* A large one goes on to leave when there is too little room again. */
 	if (has_room(node))
 		kmap_set_coldest(&kloc_kmap, knode);
@@ -452,9 +537,8 @@ static void demote_unused(struct kloc_node *node, struct knode *knode)
 {
 	if (test_bit(KNODE_FAST, &knode->flags) && !has_room(node) &&
 	    may_go_on(node))
-		node->moved += move_chosen(node, knode, node->nid,
-					   KLOC_DEMOTED_UNUSED, choose_unused,
-					   done_demoting);
+		node->moved += move_chosen(node, knode, KLOC_DEMOTED_UNUSED, 0,
+					   choose_unused, done_demoting);
 }
 
 /*
@@ -466,7 +550,6 @@ static unsigned long demote_all_unused(struct kloc_node *node)
 	node->moved = 0;
 	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
 	visit_active(node, demote_unused);
-	gather_free();
 	node->exhausted = !node->moved;
 	return node->moved;
 }
@@ -501,20 +584,18 @@ static bool make_room(struct kloc_node *node)
 		node->pressed = true;
 		/* What is new is on no LRU list yet, and could not be moved. */
 		lru_add_drain();
-		gather_free();
 	}
 	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
 		if (has_room(node) || !may_go_on(node))
 			return true;
 		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
 			attempts = 0;
-		gather_free();
 	}
 
 	if (!node->exhausted && demote_all_unused(node))
 		return true;
 
-	if (kloc_headroom(node->nid) > 0)
+	if (headroom(node) > 0)
 		return false;
 	wake_kswapd(node->nid);
 	return demote_coldest(node, KLOC_DEMOTED_LAST);
@@ -523,20 +604,28 @@ static bool make_room(struct kloc_node *node)
 /* Nothing is promoted any more: hold nothing. */
 static void drop_queued(struct kloc_node *node)
 {
-	struct folio *folios[KLOC_BATCH];
+	struct kloc_used used[KLOC_BATCH];
 	struct knode *knode;
 	unsigned int count;
 
 	while ((knode = next_promotion(node)))
 		knode_put(knode);
-	while ((count = take_used(node, folios)))
+	while ((count = take_used(node, used)))
 		while (count)
-			folio_put(folios[--count]);
+			folio_put(used[--count].folio);
 }
 
-static u64 scan_ns(void)
+/* How long to wait before looking for room again, ns. */
+static u64 next_look(struct kloc_node *node)
 {
-	return (u64)READ_ONCE(kloc_settings.scan_us) * NSEC_PER_USEC;
+	u64 now = ktime_get_mono_fast_ns();
+	long room = headroom(node);
+	u64 left = kloc_next_look(room, node->room - room, now - node->looked,
+				  scan_ns() / LOOKS);
+
+	node->looked = now;
+	node->room = room;
+	return left;
 }
 
 /*
@@ -550,8 +639,7 @@ static void wait(struct kloc_node *node, u64 until, bool idle)
 	if (left <= 0)
 		return;
 	/* A thread that found nothing to move must not look again and again. */
-	if (!idle)
-		left = min(left, div_u64(scan_ns(), LOOKS));
+	left = min(left, idle ? div_u64(scan_ns(), LOOKS) : next_look(node));
 	wait_event_interruptible_hrtimeout(node->wait,
 					   kthread_should_stop() ||
 					   (!idle && READ_ONCE(node->woken)),
@@ -581,6 +669,9 @@ static int kloc_thread(void *data)
 		promote_queued(node);
 		promote_used(node);
 		idle = !make_room(node);
+		/* What there is has to be where those find it who do not ask. */
+		if (kloc_headroom(node->nid, cpu_none_mask) < 0)
+			gather_free();
 	}
 	return 0;
 }
