@@ -218,7 +218,8 @@ void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial);
 void kloc_page_new(struct folio *folio);
 unsigned int kloc_page_use(struct folio *folio, unsigned int *trial);
 unsigned int kloc_page_level_of(struct folio *folio);
-void kloc_pages_set_tick(u64 ns);
+void kloc_page_failed(struct folio *folio);
+void kloc_pages_set_tick(unsigned long us);
 
 /* move.c */
 unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios);

@@ -80,6 +80,9 @@ bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse)
 {
 	bool changes;
 
+	/* Who changes it at the same time might have come first or last. */
+	if (READ_ONCE(knode->inuse) == inuse)
+		return false;
 	xa_lock(&kmap->knodes);
 	changes = !knode->dead && knode->inuse != inuse;
 	if (changes) {

@@ -50,6 +50,10 @@ static int find(const struct knode_list *list, const struct knode *knode)
 {
 	int i;
 
+	/* Most often it is the one that came last. */
+	i = (READ_ONCE(list->next) + KNODE_LIST_SIZE - 1) % KNODE_LIST_SIZE;
+	if (READ_ONCE(list->knodes[i]) == knode)
+		return i;
 	for (i = 0; i < KNODE_LIST_SIZE; i++)
 		if (READ_ONCE(list->knodes[i]) == knode)
 			return i;
@@ -89,7 +93,7 @@ void knode_list_add(struct knode *knode)
 	smp_mb__after_atomic();
 	if (READ_ONCE(knode->inuse) && find(list, knode) < 0) {
 		WRITE_ONCE(list->knodes[list->next], knode);
-		list->next = (list->next + 1) % KNODE_LIST_SIZE;
+		WRITE_ONCE(list->next, (list->next + 1) % KNODE_LIST_SIZE);
 	}
 	spin_unlock(&list->lock);
 	put_cpu();

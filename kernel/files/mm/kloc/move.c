@@ -161,11 +161,14 @@ static unsigned int migrate(struct list_head *folios, int nid,
 		.trial = trial,
 	};
 	unsigned int moved = 0;
+	struct folio *folio;
 
 	if (list_empty(folios))
 		return 0;
 	migrate_pages(folios, new_folio, NULL, (unsigned long)&target,
 		      MIGRATE_ASYNC, MR_KLOC, &moved);
+	list_for_each_entry(folio, folios, lru)
+		kloc_page_failed(folio);
 	putback_movable_pages(folios);
 	return moved;
 }

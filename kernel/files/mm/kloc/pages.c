@@ -6,10 +6,10 @@
  * are hints: a page whose bytes are changed by two at once loses one change.
  */
 #include <linux/bits.h>
+#include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
-#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "kloc.h"
@@ -45,12 +45,12 @@ struct kloc_pages {
 
 static struct kloc_pages *node_pages[MAX_NUMNODES];
 
-/* A tick, what pages know as the time, is 2 to the power of that in ns. */
-static u8 tick_shift = 27;
+/* A tick, what pages know as the time, is 2 to the power of that in jiffies. */
+static u8 tick_shift;
 
 static u16 now(void)
 {
-	return ktime_get_mono_fast_ns() >> READ_ONCE(tick_shift);
+	return jiffies >> READ_ONCE(tick_shift);
 }
 
 static struct kloc_page *page_of(struct folio *folio)
@@ -199,10 +199,24 @@ unsigned int kloc_page_level_of(struct folio *folio)
 }
 
 /**
- * kloc_pages_set_tick() - set for how long uses of a page count once
- * @ns: at most; that is rounded down to a power of two
+ * kloc_page_failed() - a folio could not be moved
+ * @folio: the folio, which is left alone for as long as if it were used
  */
-void kloc_pages_set_tick(u64 ns)
+void kloc_page_failed(struct folio *folio)
 {
-	WRITE_ONCE(tick_shift, ilog2(ns));
+	struct kloc_page *page = page_of(folio);
+
+	if (!page)
+		return;
+	page->heat = KLOC_USE << KLOC_LEVELS / 2;
+	page->used = now();
+}
+
+/**
+ * kloc_pages_set_tick() - set for how long uses of a page count once
+ * @us: at most, but a jiffy at least
+ */
+void kloc_pages_set_tick(unsigned long us)
+{
+	WRITE_ONCE(tick_shift, ilog2(max(usecs_to_jiffies(us), 1UL)));
 }

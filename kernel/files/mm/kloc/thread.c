@@ -371,7 +371,7 @@ static void scan(struct kloc_node *node)
 
 	review_trials(node);
 	if (node->ages) {
-		kloc_pages_set_tick(scan_ns() / LOOKS);
+		kloc_pages_set_tick(kloc_settings.scan_us / LOOKS);
 		if (kloc_settings.mode != KLOC_ALLACTIVE)
 			kmap_age(&kloc_kmap, kloc_settings.inactive_age);
 	}

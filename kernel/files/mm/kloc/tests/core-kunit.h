@@ -486,13 +486,13 @@ static void heat_fades(struct kunit *test)
 }
 
 static const struct {
-	u16 heat;
-	u8 scans;
-	u16 then;
+	u8 heat;
+	u16 ticks;
+	u8 then;
 } page_heats[] = {
-	{ 0, 0, 0 }, { KLOC_USE, 0, KLOC_USE }, { KLOC_USE, 1, 15 },
-	{ KLOC_USE, 8, 8 }, { 100, 4, 75 }, { 100, 16, 25 }, { 100, 255, 0 },
-	{ U16_MAX, 255, 0 },
+	{ 0, 0, 0 }, { KLOC_USE, 0, KLOC_USE }, { KLOC_USE, 16, 15 },
+	{ KLOC_USE, 128, 8 }, { 100, 64, 75 }, { 100, 256, 25 },
+	{ 100, U16_MAX, 0 }, { U8_MAX, U16_MAX, 0 },
 };
 
 static void pages_cool_down(struct kunit *test)
@@ -502,17 +502,17 @@ static void pages_cool_down(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(page_heats); i++)
 		KUNIT_EXPECT_EQ_MSG(test,
 				    kloc_page_heat(page_heats[i].heat,
-						   page_heats[i].scans),
+						   page_heats[i].ticks),
 				    page_heats[i].then, "row %u", i);
 }
 
 static const struct {
-	u16 heat;
+	u8 heat;
 	unsigned int level;
 } page_levels[] = {
 	{ 0, 0 }, { KLOC_USE / 2 - 1, 0 }, { KLOC_USE / 2, 1 }, { KLOC_USE, 1 },
 	{ 2 * KLOC_USE - 1, 2 }, { 3 * KLOC_USE, 2 }, { 4 * KLOC_USE, 3 },
-	{ U16_MAX, 8 },
+	{ U8_MAX, 5 },
 };
 
 static void levels_are_powers_of_two(struct kunit *test)
@@ -530,17 +530,17 @@ static const struct {
 	unsigned int level;
 } promotions[] = {
 	/* nothing could leave */
-	{ { 0 }, 10, 9 },
+	{ { 0 }, 10, 6 },
 	/* enough pages that nobody uses */
-	{ { 10, 5, 5 }, 10, 2 },
-	{ { 10, 5, 5 }, 15, 3 },
-	{ { 10, 5, 5 }, 16, 4 },
-	{ { 0, 0, 0, 0, 9 }, 9, 6 },
-	{ { 0, 0, 0, 0, 0, 0, 0, 0, 9 }, 9, 9 },
-	{ { 10 }, 0, 2 },
+	{ { 10, 5, 5 }, 10, 1 },
+	{ { 10, 5, 5 }, 15, 2 },
+	{ { 10, 5, 5 }, 16, 3 },
+	{ { 0, 0, 0, 0, 9 }, 9, 5 },
+	{ { 0, 0, 0, 0, 0, 9 }, 9, 6 },
+	{ { 10 }, 0, 1 },
 };
 
-static void promotion_has_to_pay(struct kunit *test)
+static void who_comes_is_hotter(struct kunit *test)
 {
 	unsigned int i;
 
@@ -576,32 +576,118 @@ static void demotion_takes_what_it_needs(struct kunit *test)
 }
 
 static const struct {
-	u8 heat;
-	unsigned long flags;
-	unsigned long pages;
+	long pages;
+	long uses;
 	bool pays;
-} whole[] = {
-	{ 1, 0, 4, false },
-	{ 2, 0, 4, true },
-	{ 2, 0, 65, false },
-	{ 9, BIT(KNODE_STREAM), 4, false },
+	long pages_left;
+} trials[] = {
+	{ 200, 300, true, 100 },
+	{ 200, 299, false, 100 },
+	{ 200, 0, false, 100 },
+	/* too few to know better */
+	{ 64, 96, true, 64 },
+	{ 0, 0, true, 0 },
 };
 
-static void promotion_of_a_context_has_to_pay(struct kunit *test)
+static void promotion_has_to_pay(struct kunit *test)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(whole); i++) {
-		struct knode knode = {
-			.flags = whole[i].flags,
-			.heat = whole[i].heat,
+	for (i = 0; i < ARRAY_SIZE(trials); i++) {
+		struct kloc_trial trial = {
+			.pages = ATOMIC_LONG_INIT(trials[i].pages),
+			.uses = ATOMIC_LONG_INIT(trials[i].uses),
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_promotion_pays(&knode, 2,
-							whole[i].pages, 64),
-				    whole[i].pays, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, kloc_trial_pays(&trial),
+				    trials[i].pays, "row %u", i);
+		kloc_trial_forget(&trial);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&trial.pages),
+				    trials[i].pages_left, "row %u", i);
 	}
+}
+
+static void what_was_used_once_has_to_prove_itself(struct kunit *test)
+{
+	struct kloc_trial trial;
+	unsigned int i;
+
+	for (i = 1; i < KLOC_TRIALS; i++) {
+		kloc_trial_begin(&trial, i);
+		KUNIT_EXPECT_EQ_MSG(test, kloc_trial_pays(&trial), i != 1,
+				    "reason %u", i);
+	}
+}
+
+/* Steps from one file that is opened to the next; how many are promoted. */
+static const struct {
+	int step;
+	unsigned int count;
+	unsigned int ahead;
+} opens[] = {
+	{ 0, 0, 0 },			/* the first one */
+	{ 1, 0, 0 }, { 1, 0, 0 },	/* not sure yet */
+	{ 1, 4, 4 },
+	{ 1, 0, 3 },
+	{ 1, 8, 10 },			/* half of them are used */
+	{ 3, 0, 7 },
+	{ 3, 16, 20 },
+	{ -1, 0, 0 },			/* the other way */
+	{ -1, 0, 0 },
+	{ -1, 4, 4 },
+	{ 0, 0, 0 },			/* anywhere */
+};
+
+static void who_comes_next_is_promoted(struct kunit *test)
+{
+	struct kloc_series series = { };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(opens); i++) {
+		KUNIT_EXPECT_EQ_MSG(test,
+				    kloc_series_next(&series, opens[i].step),
+				    opens[i].count, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, series.ahead, opens[i].ahead,
+				    "row %u", i);
+	}
+}
+
+static void few_are_promoted_ahead(struct kunit *test)
+{
+	struct kloc_series series = { };
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		kloc_series_next(&series, -1);
+		KUNIT_ASSERT_LE(test, series.ahead, 2 * KLOC_MOST_AHEAD);
+	}
+	KUNIT_EXPECT_EQ(test, series.window, KLOC_MOST_AHEAD);
+}
+
+static const struct {
+	long room;
+	long taken;
+	u64 since;
+	u64 look;
+} looks[] = {
+	{ 100, 0, 10, 3200 },
+	{ 100, -5, 10, 3200 },
+	{ 100, 10, 100, 500 },
+	{ 100, 1, 1000, 3200 },
+	{ 100, 100, 10, 100 },
+	{ 0, 10, 10, 100 },
+	{ -10, 10, 10, 100 },
+};
+
+static void looks_before_there_is_no_room(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(looks); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    kloc_next_look(looks[i].room, looks[i].taken,
+						   looks[i].since, 3200),
+				    looks[i].look, "row %u", i);
 }
 
 static struct kunit_case core_cases[] = {
@@ -626,9 +712,13 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(heat_fades),
 	KUNIT_CASE(pages_cool_down),
 	KUNIT_CASE(levels_are_powers_of_two),
-	KUNIT_CASE(promotion_has_to_pay),
+	KUNIT_CASE(who_comes_is_hotter),
 	KUNIT_CASE(demotion_takes_what_it_needs),
-	KUNIT_CASE(promotion_of_a_context_has_to_pay),
+	KUNIT_CASE(promotion_has_to_pay),
+	KUNIT_CASE(what_was_used_once_has_to_prove_itself),
+	KUNIT_CASE(who_comes_next_is_promoted),
+	KUNIT_CASE(few_are_promoted_ahead),
+	KUNIT_CASE(looks_before_there_is_no_room),
 	{}
 };
 
