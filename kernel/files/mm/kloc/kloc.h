@@ -161,8 +161,6 @@ struct kloc_node {
 	bool ages;
 };
 
-extern struct kloc_node *kloc_nodes[MAX_NUMNODES];
-
 /* The fast node that is nearest to each node, NULL where KLOC is not on. */
 extern struct kloc_node *kloc_near[MAX_NUMNODES];
 

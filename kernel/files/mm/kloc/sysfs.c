@@ -6,6 +6,8 @@
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
 #include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/rcupdate.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -202,6 +204,38 @@ static const char * const event_names[KLOC_EVENTS] = {
 	[KLOC_MISPREDICTED]	= "mispredicted",
 };
 
+/* Reasons for which pages are promoted; a level is that of its number. */
+static const char * const trial_names[KLOC_TRIALS] = {
+	"", "level1", "level2", "level3", "level4", "level5", "whole", "ahead",
+};
+
+/* How the promotions of late fared, on all nodes together. */
+static ssize_t show_trials(char *buf, ssize_t length)
+{
+	unsigned int i;
+	int nid;
+
+	rcu_read_lock();
+	for (i = 1; i < KLOC_TRIALS; i++) {
+		long pages = 0, uses = 0;
+
+		for_each_online_node(nid) {
+			const struct kloc_node *node = READ_ONCE(kloc_near[nid]);
+
+			/* Others only have it as the nearest. */
+			if (!node || node->nid != nid)
+				continue;
+			pages += atomic_long_read(&node->trials[i].pages);
+			uses += atomic_long_read(&node->trials[i].uses);
+		}
+		length += sysfs_emit_at(buf, length,
+					"trial_%s_pages %ld\ntrial_%s_uses %ld\n",
+					trial_names[i], pages, trial_names[i], uses);
+	}
+	rcu_read_unlock();
+	return length;
+}
+
 static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
 {
@@ -214,6 +248,7 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
 						event_names[event],
 						kind_names[kind],
 						kloc_events(event, kind));
+	length = show_trials(buf, length);
 	length += sysfs_emit_at(buf, length, "knodes %lu\n",
 				READ_ONCE(kloc_kmap.count));
 	length += sysfs_emit_at(buf, length, "kmap_lookups_saved %lu\n",
