@@ -120,7 +120,6 @@ struct kloc_used {
  * @hot: pages that would have liked to come since then
  * @promoted_level: least level of a page that is worth promoting
  * @trials: how promotions fared, by their reason
- * @paying: reasons for which promotions pay, bits
  * @explore: pages that may be promoted for other reasons until the next scan, to
  *	see whether these pay by now
  * @scans: scans until half of what trials told is forgotten
@@ -150,7 +149,6 @@ struct kloc_node {
 	unsigned long hot;
 	unsigned int promoted_level;
 	struct kloc_trial trials[KLOC_TRIALS];
-	unsigned long paying;
 	atomic_t explore;
 	unsigned int scans;
 	u64 looked;
@@ -228,8 +226,8 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 
 /* thread.c */
 void kloc_wake(struct kloc_node *node);
-bool kloc_promotion_pays(struct kloc_node *node, unsigned int reason,
-			 unsigned int pages);
+void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
+			unsigned int trial);
 void kloc_queue_promotion(struct knode *knode, bool ahead);
 void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 		     unsigned int level);

@@ -104,6 +104,8 @@ struct knode *knode_make(struct kmap *kmap, struct inode *inode, gfp_t gfp,
 		__set_bit(KNODE_DIRECTORY, &knode->flags);
 	else if (S_ISBLK(inode->i_mode))
 		__set_bit(KNODE_SYSTEM, &knode->flags);
+	if (!S_ISDIR(inode->i_mode))
+		kloc_trial_begin(&knode->trial, true);
 
 	if (add_to_kmap(kmap, knode, gfp)) {
 		knode_put(knode);

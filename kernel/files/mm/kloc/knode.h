@@ -52,6 +52,7 @@ enum knode_flag {
  * @age: scans of the kmap since it was used (4.3).
  * @heat: how often it became active of late.
  * @stream: of a file: how it is read and written.
+ * @trial: of a file: how promotions of single pages fared.
  * @history: of a directory: how its files were.
  * @series: of a directory: in which order its files are opened. Changed under the
  *	lock of its dentry.
@@ -73,7 +74,10 @@ struct knode {
 	u8 age;
 	u8 heat;
 	union {
-		struct kloc_stream stream;
+		struct {
+			struct kloc_stream stream;
+			struct kloc_trial trial;
+		};
 		struct {
 			struct kloc_history history;
 			struct kloc_series series;

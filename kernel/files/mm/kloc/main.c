@@ -48,8 +48,9 @@ static struct kloc_node *new_node(int nid)
 	node->nid = nid;
 	node->slow = next_demotion_node(nid);
 	node->promoted_level = 1;
+	/* What was used once has to show first that it is used again. */
 	for (i = 1; i < KLOC_TRIALS; i++)
-		kloc_trial_begin(&node->trials[i], i);
+		kloc_trial_begin(&node->trials[i], i != 1);
 	init_waitqueue_head(&node->wait);
 	spin_lock_init(&node->lock);
 	return node;

@@ -209,8 +209,6 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 		return 0;
 	pages = isolate_all(walk, folios, count, &isolated);
 	moved = migrate(&isolated, nid, trial);
-	if (trial)
-		atomic_long_add(moved, &node->trials[trial].pages);
 
 	kloc_count(why, walk->knode, moved);
 	kloc_count(KLOC_NOT_MIGRATED, walk->knode, pages - moved);

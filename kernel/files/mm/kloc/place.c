@@ -161,7 +161,7 @@ void __kloc_folio_used(struct folio *folio)
 		if (level && node->nid != nid)
 			kloc_queue_used(node, folio, level);
 		else if (level && trial)
-			atomic_long_inc(&node->trials[trial].uses);
+			kloc_promoted_used(node, folio, trial);
 	}
 	rcu_read_unlock();
 }

@@ -34,6 +34,9 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* Of these, so many are promoted ahead at first. */
 #define LEAST_AHEAD	4
 
+/* Uses after which a promotion has paid. */
+#define LEAST_USES	2
+
 /* Pages that a reason to promote is believed to have had before there are any. */
 #define PRIOR		64
 
@@ -306,14 +309,12 @@ unsigned int kloc_series_next(struct kloc_series *series, int step)
 /**
  * kloc_trial_begin() - nothing is known of a reason to promote yet
  * @trial: of that reason
- * @reason: index of it
- *
- * That it pays is expected of all but pages that were used once.
+ * @pays: whether it is expected to pay
  */
-void kloc_trial_begin(struct kloc_trial *trial, unsigned int reason)
+void kloc_trial_begin(struct kloc_trial *trial, bool pays)
 {
-	atomic_long_set(&trial->pages, PRIOR);
-	atomic_long_set(&trial->uses, reason == 1 ? PRIOR : 3 * PRIOR);
+	atomic_set(&trial->pages, PRIOR);
+	atomic_set(&trial->uses, pays ? 2 * LEAST_USES * PRIOR : PRIOR);
 }
 
 /**
@@ -321,16 +322,14 @@ void kloc_trial_begin(struct kloc_trial *trial, unsigned int reason)
  * @trial: of that reason
  *
  * A page is read from slow memory for its promotion, and another is written
- * there to make room for it. Both are done in the background, while each use
- * that is saved is one that somebody waits for.
+ * there to make room for it.
  *
- * Return: true if pages that were promoted so were used three times for two of
- * them, or more often.
+ * Return: true if pages that were promoted so were used LEAST_USES times or more.
  */
 bool kloc_trial_pays(const struct kloc_trial *trial)
 {
-	return 2 * atomic_long_read(&trial->uses) >=
-	       3 * atomic_long_read(&trial->pages);
+	return atomic_read(&trial->uses) >=
+	       LEAST_USES * atomic_read(&trial->pages);
 }
 
 /**
@@ -340,10 +339,10 @@ bool kloc_trial_pays(const struct kloc_trial *trial)
 void kloc_trial_forget(struct kloc_trial *trial)
 {
 	/* Old knowledge is better than none. */
-	if (atomic_long_read(&trial->pages) <= PRIOR)
+	if (atomic_read(&trial->pages) <= PRIOR)
 		return;
-	atomic_long_set(&trial->pages, atomic_long_read(&trial->pages) / 2);
-	atomic_long_set(&trial->uses, atomic_long_read(&trial->uses) / 2);
+	atomic_set(&trial->pages, atomic_read(&trial->pages) / 2);
+	atomic_set(&trial->uses, atomic_read(&trial->uses) / 2);
 }
 
 /**

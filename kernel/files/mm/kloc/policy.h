@@ -90,8 +90,8 @@ enum kloc_trial_reason {
  * @uses: of such pages, after they were promoted, of late
  */
 struct kloc_trial {
-	atomic_long_t pages;
-	atomic_long_t uses;
+	atomic_t pages;
+	atomic_t uses;
 };
 
 /* Where pages of a context should go. */
@@ -121,7 +121,7 @@ unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
 unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
 				 unsigned long missing);
 unsigned int kloc_series_next(struct kloc_series *series, int step);
-void kloc_trial_begin(struct kloc_trial *trial, unsigned int reason);
+void kloc_trial_begin(struct kloc_trial *trial, bool pays);
 bool kloc_trial_pays(const struct kloc_trial *trial);
 void kloc_trial_forget(struct kloc_trial *trial);
 u64 kloc_next_look(long room, long taken, u64 since, u64 most);

@@ -225,8 +225,8 @@ static ssize_t show_trials(char *buf, ssize_t length)
 			/* Others only have it as the nearest. */
 			if (!node || node->nid != nid)
 				continue;
-			pages += atomic_long_read(&node->trials[i].pages);
-			uses += atomic_long_read(&node->trials[i].uses);
+			pages += atomic_read(&node->trials[i].pages);
+			uses += atomic_read(&node->trials[i].uses);
 		}
 		length += sysfs_emit_at(buf, length,
 					"trial_%s_pages %ld\ntrial_%s_uses %ld\n",

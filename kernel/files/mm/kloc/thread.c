@@ -57,23 +57,26 @@ void kloc_wake(struct kloc_node *node)
 	wake_up(&node->wait);
 }
 
-/**
- * kloc_promotion_pays() - should pages be promoted for a reason?
- * @node: fast node that they would move to
- * @reason: index of the reason
- * @pages: how many
- *
- * A few are, even if that does not pay, to see whether it pays by now.
- *
- * Return: true if they should.
- */
-bool kloc_promotion_pays(struct kloc_node *node, unsigned int reason,
-			 unsigned int pages)
+/* Pages are promoted: what will they have been good for? */
+static void count_trial(struct kloc_trial *trial, unsigned int pages)
 {
-	if (READ_ONCE(node->paying) & BIT(reason))
-		return true;
-	return atomic_read(&node->explore) > 0 &&
-	       atomic_sub_return(pages, &node->explore) >= 0;
+	atomic_add(pages, &trial->pages);
+}
+
+/*
+ * Should pages be promoted for a reason? A few are, even if that does not pay,
+ * to see whether it pays by now.
+ */
+static bool promotion_pays(struct kloc_node *node, unsigned int reason,
+			   unsigned int pages)
+{
+	bool pays = kloc_trial_pays(&node->trials[reason]) ||
+		    (atomic_read(&node->explore) > 0 &&
+		     atomic_sub_return(pages, &node->explore) >= 0);
+
+	if (pays)
+		count_trial(&node->trials[reason], pages);
+	return pays;
 }
 
 static unsigned long pages_of(const struct knode *knode)
@@ -94,9 +97,8 @@ static bool pays_whole(struct kloc_node *node, const struct knode *knode,
 		return false;
 	if (!ahead && READ_ONCE(knode->heat) < kloc_settings.promote_heat)
 		return false;
-	return kloc_promotion_pays(node,
-				   ahead ? KLOC_TRIAL_AHEAD : KLOC_TRIAL_WHOLE,
-				   pages);
+	return promotion_pays(node,
+			      ahead ? KLOC_TRIAL_AHEAD : KLOC_TRIAL_WHOLE, pages);
 }
 
 static bool enqueue(struct kloc_node *node, struct knode *knode)
@@ -140,6 +142,36 @@ void kloc_queue_promotion(struct knode *knode, bool ahead)
 		kloc_wake(node);
 }
 
+/* The context of a folio, under RCU; whether it takes part is not looked at. */
+static struct knode *context_of(const struct folio *folio)
+{
+	const struct address_space *mapping = READ_ONCE(folio->mapping);
+
+	return mapping && mapping->host ? rcu_dereference(mapping->host->i_knode)
+					: NULL;
+}
+
+/**
+ * kloc_promoted_used() - a page is used that was promoted
+ * @node: where it is
+ * @folio: the folio, which the caller has a reference to
+ * @trial: the reason for which it was promoted
+ *
+ * Context: RCU read-side critical section.
+ */
+void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
+			unsigned int trial)
+{
+	struct knode *knode;
+
+	atomic_inc(&node->trials[trial].uses);
+	if (trial >= KLOC_LEVELS)
+		return;
+	knode = context_of(folio);
+	if (knode && !test_bit(KNODE_DIRECTORY, &knode->flags))
+		atomic_inc(&knode->trial.uses);
+}
+
 /**
  * kloc_queue_used() - a folio of slow memory is used: does it have to move?
  * @node: fast node that it may move to
@@ -147,23 +179,37 @@ void kloc_queue_promotion(struct knode *knode, bool ahead)
  * @level: of the folio
  *
  * The thread is not woken for it, unless there are many.
+ *
+ * Context: RCU read-side critical section.
  */
 void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 		     unsigned int level)
 {
+	unsigned int pages = folio_nr_pages(folio);
+	struct knode *knode;
 	bool many;
 
-	if (level < READ_ONCE(node->promoted_level) ||
-	    !kloc_promotion_pays(node, level, folio_nr_pages(folio)))
+	if (level < READ_ONCE(node->promoted_level))
 		return;
+	knode = context_of(folio);
+	if (!knode || test_bit(KNODE_DIRECTORY, &knode->flags))
+		return;
+	/* What pays in one context need not pay in another. */
+	if (!kloc_trial_pays(&knode->trial) ||
+	    !promotion_pays(node, level, pages)) {
+		kloc_count(KLOC_NOT_PAYING, knode, pages);
+		return;
+	}
 	/* It will be used again, if it has to move. */
 	if (!spin_trylock(&node->lock))
 		return;
-	if (node->used_count < KLOC_USED && folio_try_get(folio))
+	if (node->used_count < KLOC_USED && folio_try_get(folio)) {
 		node->used[node->used_count++] = (struct kloc_used) {
 			.folio = folio,
 			.level = level,
 		};
+		count_trial(&knode->trial, pages);
+	}
 	many = node->used_count > KLOC_USED / 2;
 	spin_unlock(&node->lock);
 	if (many)
@@ -347,21 +393,24 @@ static u64 scan_ns(void)
 	return (u64)READ_ONCE(kloc_settings.scan_us) * NSEC_PER_USEC;
 }
 
-/* See which promotions pay. */
+static void forget_trial(struct kloc_node *node, struct knode *knode)
+{
+	if (!test_bit(KNODE_DIRECTORY, &knode->flags))
+		kloc_trial_forget(&knode->trial);
+}
+
+/* What is known of promotions gets old. */
 static void review_trials(struct kloc_node *node)
 {
-	unsigned long paying = 0;
 	unsigned int i;
 
-	for (i = 1; i < KLOC_TRIALS; i++) {
-		if (kloc_trial_pays(&node->trials[i]))
-			paying |= BIT(i);
-		if (node->scans % TRIAL_HALF_LIFE == 0)
-			kloc_trial_forget(&node->trials[i]);
-	}
-	node->scans++;
-	WRITE_ONCE(node->paying, paying);
 	atomic_set(&node->explore, kloc_settings.reserve / EXPLORE);
+	if (++node->scans % TRIAL_HALF_LIFE)
+		return;
+	for (i = 1; i < KLOC_TRIALS; i++)
+		kloc_trial_forget(&node->trials[i]);
+	if (node->ages)
+		visit_active(node, forget_trial);
 }
 
 /* One scan over all contexts that are in use. */
