@@ -53,7 +53,7 @@ static void promote(const struct dentry *dentry)
 	knode = inode && S_ISREG(inode->i_mode) ? rcu_dereference(inode->i_knode)
 						: NULL;
 	if (knode && !READ_ONCE(knode->inuse))
-		kloc_queue_promotion(knode, true);
+		kloc_queue_promotion(knode, KLOC_TRIAL_AHEAD);
 }
 
 /* A file is opened; the lock of its directory's dentry is held. */

@@ -108,7 +108,7 @@ static void predict(struct knode *knode, const struct file *file)
 static void touch(struct knode *knode)
 {
 	if (knode_touch(&kloc_kmap, knode))
-		kloc_queue_promotion(knode, false);
+		kloc_queue_promotion(knode, KLOC_TRIAL_WHOLE);
 }
 
 /* Called by kloc_file_open(). */
@@ -124,7 +124,7 @@ void __kloc_file_open(struct file *file)
 			predict(knode, file);
 		file->f_mode |= FMODE_KLOC;
 		if (knode_open(&kloc_kmap, knode))
-			kloc_queue_promotion(knode, false);
+			kloc_queue_promotion(knode, KLOC_TRIAL_WHOLE);
 		kloc_look_ahead(file);
 	}
 	rcu_read_unlock();

@@ -41,6 +41,7 @@ enum kloc_event {
 	KLOC_DEMOTED_LAST,	/* nothing colder was left */
 	KLOC_PROMOTED_WHOLE,	/* its context has become active */
 	KLOC_PROMOTED_AHEAD,	/* its context is about to become active */
+	KLOC_PROMOTED_DENSE,	/* its context is used much for its size */
 	KLOC_PROMOTED_USED,	/* it was used */
 	KLOC_MOVES,
 	KLOC_NOT_PINNED = KLOC_MOVES,	/* it has moved too often */
@@ -90,6 +91,16 @@ extern struct kloc_settings kloc_settings;
 #define KLOC_USED	512
 
 /**
+ * struct kloc_queued - a context that is to be promoted
+ * @knode: its knode, held
+ * @reason: enum kloc_trial_reason
+ */
+struct kloc_queued {
+	struct knode *knode;
+	u8 reason;
+};
+
+/**
  * struct kloc_used - a folio of slow memory that was used
  * @folio: the folio, held
  * @level: of it
@@ -137,7 +148,7 @@ struct kloc_node {
 	wait_queue_head_t wait;
 	bool woken;
 	spinlock_t lock;	/* of the queue and of used */
-	struct knode *queue[KLOC_QUEUE];
+	struct kloc_queued queue[KLOC_QUEUE];
 	unsigned int head;
 	unsigned int count;
 	struct kloc_used used[KLOC_USED];
@@ -203,10 +214,6 @@ void knode_add_obj(struct knode *knode, struct folio *folio);
 void kloc_look_ahead(const struct file *file);
 
 /* pages.c */
-
-/* Moves of a page that are counted. */
-#define KLOC_MOST_MOVES		31
-
 int kloc_pages_alloc(void);
 void kloc_pages_free(void);
 bool kloc_page_pinned(struct folio *folio);
@@ -228,7 +235,7 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 void kloc_wake(struct kloc_node *node);
 void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
 			unsigned int trial);
-void kloc_queue_promotion(struct knode *knode, bool ahead);
+void kloc_queue_promotion(struct knode *knode, unsigned int reason);
 void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 		     unsigned int level);
 int kloc_thread_start(struct kloc_node *node);

@@ -14,22 +14,24 @@
 
 #include "kloc.h"
 
-/* Bits of kloc_page.moves. */
-#define MOVES_BITS	5
-
 /**
  * struct kloc_page - of one page
  * @heat: how often it was used of late, in KLOC_USE
- * @moves: how often it was moved since it came into the page cache, and in the
- *	bits above MOVES_BITS the reason for which it was promoted (enum
- *	kloc_trial_reason), 0 if it was not
- * @used: the tick at which it was used last, modulo 2^16
+ * @moves: how often it was moved since it came into the page cache
+ * @used: the tick at which it was used last, modulo 2^12
+ * @trial: the reason for which it was promoted, 0 if it was not
  */
 struct kloc_page {
 	u8 heat;
 	u8 moves;
-	u16 used;
+	u16 used : 12;
+	u16 trial : 4;
 };
+
+static_assert(sizeof(struct kloc_page) == 4);
+static_assert(KLOC_TRIALS <= BIT(4));
+
+#define TICKS		BIT(12)
 
 /**
  * struct kloc_pages - of the pages of one node
@@ -50,7 +52,7 @@ static u8 tick_shift;
 
 static u16 now(void)
 {
-	return jiffies >> READ_ONCE(tick_shift);
+	return (jiffies >> READ_ONCE(tick_shift)) % TICKS;
 }
 
 static struct kloc_page *page_of(struct folio *folio)
@@ -102,14 +104,9 @@ void kloc_pages_free(void)
 	}
 }
 
-static unsigned int moves_of(const struct kloc_page *page)
+static u16 since(const struct kloc_page *page)
 {
-	return READ_ONCE(page->moves) & (BIT(MOVES_BITS) - 1);
-}
-
-static unsigned int trial_of(const struct kloc_page *page)
-{
-	return READ_ONCE(page->moves) >> MOVES_BITS;
+	return (now() - page->used) % TICKS;
 }
 
 /**
@@ -122,7 +119,7 @@ bool kloc_page_pinned(struct folio *folio)
 {
 	const struct kloc_page *page = page_of(folio);
 
-	return page && moves_of(page) >= kloc_settings.pin;
+	return page && READ_ONCE(page->moves) >= kloc_settings.pin;
 }
 
 /**
@@ -136,15 +133,17 @@ void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial)
 	const struct kloc_page *old = page_of(src);
 	struct kloc_page *new = page_of(dst);
 
-	BUILD_BUG_ON(KLOC_TRIALS > BIT(BITS_PER_BYTE - MOVES_BITS));
 	if (!old || !new)
 		return;
-	*new = (struct kloc_page) {
-		.heat = old->heat,
-		.moves = min(moves_of(old) + 1, KLOC_MOST_MOVES) |
-			 trial << MOVES_BITS,
-		.used = old->used,
-	};
+	*new = *old;
+	new->trial = trial;
+	if (new->moves < U8_MAX)
+		new->moves++;
+	/* Who promotes it before it is used thinks that it is about to be. */
+	if (trial >= KLOC_LEVELS) {
+		new->heat = max(kloc_page_heat(new->heat, since(new)), KLOC_USE);
+		new->used = now();
+	}
 }
 
 /**
@@ -174,12 +173,12 @@ unsigned int kloc_page_use(struct folio *folio, unsigned int *trial)
 	struct kloc_page *page = page_of(folio);
 	u16 tick = now();
 
-	if (!page || (page->heat && READ_ONCE(page->used) == tick))
+	if (!page || (page->heat && page->used == tick))
 		return 0;
-	page->heat = min(kloc_page_heat(page->heat, tick - page->used) + KLOC_USE,
+	page->heat = min(kloc_page_heat(page->heat, since(page)) + KLOC_USE,
 			 U8_MAX);
 	page->used = tick;
-	*trial = trial_of(page);
+	*trial = page->trial;
 	return kloc_page_level(page->heat);
 }
 
@@ -193,8 +192,7 @@ unsigned int kloc_page_level_of(struct folio *folio)
 {
 	const struct kloc_page *page = page_of(folio);
 
-	return page ? kloc_page_level(kloc_page_heat(page->heat,
-						     now() - page->used))
+	return page ? kloc_page_level(kloc_page_heat(page->heat, since(page)))
 		    : KLOC_LEVELS - 1;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/time64.h>
 
 #include "knode.h"
@@ -33,6 +34,9 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 
 /* Of these, so many are promoted ahead at first. */
 #define LEAST_AHEAD	4
+
+/* Scans for which it is believed that a file is used as it was of late. */
+#define HORIZON		64
 
 /* Uses after which a promotion has paid. */
 #define LEAST_USES	2
@@ -85,6 +89,35 @@ void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
 	stream->flags = flags;
 	stream->next = pos + count;
 	stream->size += count;
+	stream->used += DIV_ROUND_UP_ULL(count, KLOC_USED_UNIT);
+}
+
+/**
+ * kloc_stream_scan() - a scan begins: how much is a file used for its size?
+ * @stream: how it was read and written so far; changed
+ * @pages: that the file has in memory
+ *
+ * Return: how often each page will be used in the next HORIZON scans, on average
+ * and if it goes on like that.
+ */
+unsigned long kloc_stream_scan(struct kloc_stream *stream, unsigned long pages)
+{
+	u32 used = stream->used / (PAGE_SIZE / KLOC_USED_UNIT);
+
+	stream->used = 0;
+	stream->rate = min((3 * stream->rate + used) / 4, U16_MAX);
+	return (unsigned long)stream->rate * HORIZON / max(pages, 1UL);
+}
+
+/**
+ * kloc_is_dense() - is a context worth to be promoted whole?
+ * @uses: how often each page is likely to be used
+ *
+ * Return: true if that is often enough.
+ */
+bool kloc_is_dense(unsigned long uses)
+{
+	return uses > LEAST_USES;
 }
 
 /**

@@ -23,13 +23,19 @@ struct knode;
  * @size: bytes that were read or written in sequence
  * @name: hash of what the file's name ends in
  * @flags: KLOC_STREAM_*
+ * @rate: pages' worth that was read or written in a scan, on average
+ * @used: bytes that were since the last scan, in KLOC_USED_UNIT
  */
 struct kloc_stream {
 	u64 next;
 	u64 size;
 	u8 name;
 	u8 flags;
+	u16 rate;
+	u32 used;
 };
+
+#define KLOC_USED_UNIT		512
 
 /* Kinds of names that a directory remembers. */
 #define KLOC_HISTORY_NAMES	8
@@ -81,6 +87,7 @@ struct kloc_series {
 enum kloc_trial_reason {
 	KLOC_TRIAL_WHOLE = KLOC_LEVELS,	/* its context has become active */
 	KLOC_TRIAL_AHEAD,		/* its context was about to become so */
+	KLOC_TRIAL_DENSE,		/* its context is used much for its size */
 	KLOC_TRIALS,
 };
 
@@ -105,6 +112,8 @@ u8 kloc_name_hash(const char *name, unsigned int length);
 void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
 			u64 count);
 bool kloc_stream_is_one(const struct kloc_stream *stream, u64 least);
+unsigned long kloc_stream_scan(struct kloc_stream *stream, unsigned long pages);
+bool kloc_is_dense(unsigned long uses);
 void kloc_history_add(struct kloc_history *history, u8 name, bool stream);
 bool kloc_history_says_stream(const struct kloc_history *history, u8 name);
 

@@ -162,7 +162,7 @@ NUMBER_ATTR(reserve_pages, kloc_settings.reserve, 1, 1, LONG_MAX);
 NUMBER_ATTR(promote_heat, kloc_settings.promote_heat, 1, 1, U8_MAX);
 NUMBER_ATTR(promote_pages, kloc_settings.promote_pages, 1, 0, LONG_MAX);
 NUMBER_ATTR(stream_kb, kloc_settings.stream_bytes, SZ_1K, 1, SZ_1G);
-NUMBER_ATTR(pin, kloc_settings.pin, 1, 1, KLOC_MOST_MOVES);
+NUMBER_ATTR(pin, kloc_settings.pin, 1, 1, U8_MAX);
 
 static struct attribute *kloc_attrs[] = {
 	&enabled_attr.attr,
@@ -191,6 +191,7 @@ static const char * const event_names[KLOC_EVENTS] = {
 	[KLOC_DEMOTED_LAST]	= "demoted_last",
 	[KLOC_PROMOTED_WHOLE]	= "promoted_whole",
 	[KLOC_PROMOTED_AHEAD]	= "promoted_ahead",
+	[KLOC_PROMOTED_DENSE]	= "promoted_dense",
 	[KLOC_PROMOTED_USED]	= "promoted_used",
 	[KLOC_NOT_PINNED]	= "not_moved_pinned",
 	[KLOC_NOT_BUSY]		= "not_moved_busy",
@@ -207,6 +208,7 @@ static const char * const event_names[KLOC_EVENTS] = {
 /* Reasons for which pages are promoted; a level is that of its number. */
 static const char * const trial_names[KLOC_TRIALS] = {
 	"", "level1", "level2", "level3", "level4", "level5", "whole", "ahead",
+	"dense",
 };
 
 /* How the promotions of late fared, on all nodes together. */

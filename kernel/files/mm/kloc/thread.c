@@ -30,6 +30,9 @@
 /* This part of the reserve is promoted to see whether it pays, in a scan. */
 #define EXPLORE		16
 
+/* A context that is promoted because it is dense has no more of a node. */
+#define MOST_DENSE	8
+
 /* Times that contexts are taken from it without a page being moved. */
 #define ATTEMPTS	8
 
@@ -88,26 +91,28 @@ static unsigned long pages_of(const struct knode *knode)
 
 /* Is it worth to promote all that a context has? */
 static bool pays_whole(struct kloc_node *node, const struct knode *knode,
-		       bool ahead)
+		       unsigned int reason)
 {
-	unsigned long pages = pages_of(knode);
+	unsigned long pages = pages_of(knode), most = kloc_settings.promote_pages;
 
-	if (pages > kloc_settings.promote_pages ||
-	    test_bit(KNODE_STREAM, &knode->flags))
+	if (reason == KLOC_TRIAL_WHOLE &&
+	    READ_ONCE(knode->heat) < kloc_settings.promote_heat)
 		return false;
-	if (!ahead && READ_ONCE(knode->heat) < kloc_settings.promote_heat)
-		return false;
-	return promotion_pays(node,
-			      ahead ? KLOC_TRIAL_AHEAD : KLOC_TRIAL_WHOLE, pages);
+	if (reason == KLOC_TRIAL_DENSE)
+		most = node_present_pages(node->nid) / MOST_DENSE;
+	return pages <= most && !test_bit(KNODE_STREAM, &knode->flags) &&
+	       promotion_pays(node, reason, pages);
 }
 
-static bool enqueue(struct kloc_node *node, struct knode *knode)
+static bool enqueue(struct kloc_node *node, struct knode *knode,
+		    unsigned int reason)
 {
 	bool many;
 
 	spin_lock(&node->lock);
 	if (node->count < KLOC_QUEUE && knode_tryget(knode))
-		node->queue[(node->head + node->count++) % KLOC_QUEUE] = knode;
+		node->queue[(node->head + node->count++) % KLOC_QUEUE] =
+			(struct kloc_queued) { knode, reason };
 	else
 		clear_bit(KNODE_QUEUED, &knode->flags);
 	many = node->count > KLOC_QUEUE / 8;
@@ -116,13 +121,13 @@ static bool enqueue(struct kloc_node *node, struct knode *knode)
 }
 
 /**
- * kloc_queue_promotion() - a context has become active: does it have to move?
+ * kloc_queue_promotion() - should a context move?
  * @knode: the context
- * @ahead: it is expected to become active; the caller wakes the thread
+ * @reason: it may have to
  *
  * Context: RCU read-side critical section.
  */
-void kloc_queue_promotion(struct knode *knode, bool ahead)
+void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 {
 	struct kloc_node *node = kloc_near[cpu_to_node(find_cpu(knode))];
 
@@ -130,15 +135,15 @@ void kloc_queue_promotion(struct knode *knode, bool ahead)
 	    test_bit(KNODE_QUEUED, &knode->flags) || !node ||
 	    kloc_settings.mode == KLOC_NOMIGRATE)
 		return;
-	if (!pays_whole(node, knode, ahead)) {
+	if (!pays_whole(node, knode, reason)) {
 		kloc_count(KLOC_NOT_PAYING, knode, 1);
 		return;
 	}
 	if (test_and_set_bit(KNODE_QUEUED, &knode->flags))
 		return;
-	assign_bit(KNODE_AHEAD, &knode->flags, ahead);
+	assign_bit(KNODE_AHEAD, &knode->flags, reason == KLOC_TRIAL_AHEAD);
 	/* Waking the thread for each would cost more than is won. */
-	if (enqueue(node, knode))
+	if (enqueue(node, knode, reason))
 		kloc_wake(node);
 }
 
@@ -229,13 +234,15 @@ static unsigned int take_used(struct kloc_node *node, struct kloc_used *used)
 	return count;
 }
 
-static struct knode *next_promotion(struct kloc_node *node)
+/* Take a context to promote; NULL if there is none. */
+static struct knode *next_promotion(struct kloc_node *node, unsigned int *reason)
 {
 	struct knode *knode = NULL;
 
 	spin_lock(&node->lock);
 	if (node->count) {
-		knode = node->queue[node->head];
+		knode = node->queue[node->head].knode;
+		*reason = node->queue[node->head].reason;
 		node->head = (node->head + 1) % KLOC_QUEUE;
 		node->count--;
 		clear_bit(KNODE_QUEUED, &knode->flags);
@@ -414,6 +421,19 @@ static void review_trials(struct kloc_node *node)
 		visit_active(node, forget_trial);
 }
 
+static void look_at_use(struct kloc_node *node, struct knode *knode)
+{
+	unsigned long uses;
+
+	if (test_bit(KNODE_DIRECTORY, &knode->flags))
+		return;
+	rcu_read_lock();
+	uses = kloc_stream_scan(&knode->stream, pages_of(knode));
+	if (kloc_is_dense(uses))
+		kloc_queue_promotion(knode, KLOC_TRIAL_DENSE);
+	rcu_read_unlock();
+}
+
 /* One scan over all contexts that are in use. */
 static void scan(struct kloc_node *node)
 {
@@ -424,6 +444,7 @@ static void scan(struct kloc_node *node)
 		kloc_pages_set_tick(kloc_settings.scan_us / LOOKS);
 		if (kloc_settings.mode != KLOC_ALLACTIVE)
 			kmap_age(&kloc_kmap, kloc_settings.inactive_age);
+		visit_active(node, look_at_use);
 	}
 	/* Nobody has to leave: no need to know who is how hot. */
 	if (!node->pressed || kloc_settings.mode == KLOC_NOMIGRATE)
@@ -440,31 +461,6 @@ static void scan(struct kloc_node *node)
 					node->hot - min(node->hot, room)));
 	node->hot = 0;
 	node->pressed = false;
-}
-
-static void promote_whole(struct kloc_node *node, struct knode *knode)
-{
-	bool ahead = test_bit(KNODE_AHEAD, &knode->flags);
-
-	/* Before looking: what comes meanwhile sets it again. */
-	clear_bit(KNODE_SLOW, &knode->flags);
-	move_chosen(node, knode,
-		    ahead ? KLOC_PROMOTED_AHEAD : KLOC_PROMOTED_WHOLE,
-		    ahead ? KLOC_TRIAL_AHEAD : KLOC_TRIAL_WHOLE, choose_all,
-		    done_promoting);
-}
-
-static void promote_queued(struct kloc_node *node)
-{
-	struct knode *knode;
-
-	while (may_go_on(node) && (knode = next_promotion(node))) {
-		if (has_none(node))
-			node->pressed = true;
-		else
-			promote_whole(node, knode);
-		knode_put(knode);
-	}
 }
 
 /* The context that a folio belongs to, held; NULL if it takes no part. */
@@ -493,21 +489,6 @@ static bool is_slow(const struct kloc_node *node, const struct folio *folio)
 	return near && near->nid != folio_nid(folio);
 }
 
-static void promote_folio(struct kloc_node *node, struct kloc_used *used)
-{
-	struct folio *folio = used->folio;
-	struct kloc_walk walk = { };
-	struct knode *knode = is_slow(node, folio) ? knode_of(folio, &walk) : NULL;
-
-	if (!knode) {
-		folio_put(folio);
-		return;
-	}
-	walk.knode = knode;
-	kloc_move(node, &walk, KLOC_PROMOTED_USED, used->level, &folio, 1);
-	knode_put(knode);
-}
-
 /*
  * Free pages that this CPU keeps for itself, up to an eighth of a zone, do not
  * count where watermarks are looked at: with many of them, who does not ask for
@@ -518,24 +499,6 @@ static void gather_free(void)
 	migrate_disable();
 	drain_local_pages(NULL);
 	migrate_enable();
-}
-
-/* Promote folios that were used in slow memory, while there is room. */
-static void promote_used(struct kloc_node *node)
-{
-	struct kloc_used used[KLOC_BATCH];
-	unsigned int i, count;
-
-	while (may_go_on(node) && (count = take_used(node, used))) {
-		node->hot += count;
-		if (has_none(node))
-			node->pressed = true;
-		for (i = 0; i < count; i++)
-			if (has_none(node))
-				folio_put(used[i].folio);
-			else
-				promote_folio(node, &used[i]);
-	}
 }
 
 static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
@@ -654,14 +617,85 @@ static bool make_room(struct kloc_node *node)
 	return demote_coldest(node, KLOC_DEMOTED_LAST);
 }
 
+/* Is there room for a promotion, or can it be made? */
+static bool find_room(struct kloc_node *node)
+{
+	if (!has_none(node))
+		return true;
+	node->pressed = true;
+	make_room(node);
+	return !has_none(node);
+}
+
+static void promote_folio(struct kloc_node *node, struct kloc_used *used)
+{
+	struct folio *folio = used->folio;
+	struct kloc_walk walk = { };
+	struct knode *knode = is_slow(node, folio) ? knode_of(folio, &walk) : NULL;
+
+	if (!knode) {
+		folio_put(folio);
+		return;
+	}
+	walk.knode = knode;
+	kloc_move(node, &walk, KLOC_PROMOTED_USED, used->level, &folio, 1);
+	knode_put(knode);
+}
+
+/* Promote folios that were used in slow memory, while there is room. */
+static void promote_used(struct kloc_node *node)
+{
+	struct kloc_used used[KLOC_BATCH];
+	unsigned int i, count;
+
+	while (may_go_on(node) && (count = take_used(node, used))) {
+		node->hot += count;
+		for (i = 0; i < count; i++)
+			if (find_room(node))
+				promote_folio(node, &used[i]);
+			else
+				folio_put(used[i].folio);
+	}
+}
+
+static const enum kloc_event promoted[KLOC_TRIALS] = {
+	[KLOC_TRIAL_WHOLE] = KLOC_PROMOTED_WHOLE,
+	[KLOC_TRIAL_AHEAD] = KLOC_PROMOTED_AHEAD,
+	[KLOC_TRIAL_DENSE] = KLOC_PROMOTED_DENSE,
+};
+
+static void promote_whole(struct kloc_node *node, struct knode *knode,
+			  unsigned int reason)
+{
+	while (test_bit(KNODE_SLOW, &knode->flags) && find_room(node) &&
+	       may_go_on(node)) {
+		/* Before looking: what comes meanwhile sets it again. */
+		clear_bit(KNODE_SLOW, &knode->flags);
+		if (!move_chosen(node, knode, promoted[reason], reason,
+				 choose_all, done_promoting))
+			break;
+	}
+}
+
+static void promote_queued(struct kloc_node *node)
+{
+	unsigned int reason;
+	struct knode *knode;
+
+	while (may_go_on(node) && (knode = next_promotion(node, &reason))) {
+		promote_whole(node, knode, reason);
+		knode_put(knode);
+	}
+}
+
 /* Nothing is promoted any more: hold nothing. */
 static void drop_queued(struct kloc_node *node)
 {
 	struct kloc_used used[KLOC_BATCH];
+	unsigned int reason, count;
 	struct knode *knode;
-	unsigned int count;
 
-	while ((knode = next_promotion(node)))
+	while ((knode = next_promotion(node, &reason)))
 		knode_put(knode);
 	while ((count = take_used(node, used)))
 		while (count)
@@ -719,9 +753,9 @@ static int kloc_thread(void *data)
 			drop_queued(node);
 			continue;
 		}
+		idle = !make_room(node);
 		promote_queued(node);
 		promote_used(node);
-		idle = !make_room(node);
 	}
 	return 0;
 }
