@@ -267,8 +267,9 @@ static bool within_rate(struct kloc_node *node)
 
 static long headroom(const struct kloc_node *node)
 {
-	/* What CPUs keep for themselves is not there for all. */
-	return kloc_headroom(node->nid, cpu_none_mask);
+	/* What this CPU keeps for itself will be there for all, see below. */
+	return kloc_headroom(node->nid,
+			     cpumask_of(raw_smp_processor_id()));
 }
 
 static bool has_room(struct kloc_node *node)
@@ -563,7 +564,6 @@ static unsigned long demote_all_unused(struct kloc_node *node)
 	node->moved = 0;
 	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
 	visit_active(node, demote_unused);
-	gather_free();
 	node->exhausted = !node->moved;
 	return node->moved;
 }
@@ -598,14 +598,12 @@ static bool make_room(struct kloc_node *node)
 		node->pressed = true;
 		/* What is new is on no LRU list yet, and could not be moved. */
 		lru_add_drain();
-		gather_free();
 	}
 	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
 		if (has_room(node) || !may_go_on(node))
 			return true;
 		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
 			attempts = 0;
-		gather_free();
 	}
 
 	if (!node->exhausted && demote_all_unused(node))
@@ -756,6 +754,10 @@ static int kloc_thread(void *data)
 		idle = !make_room(node);
 		promote_queued(node);
 		promote_used(node);
+		/* What is free has to be where those find it who do not ask. */
+		if (kloc_headroom(node->nid, cpu_none_mask) <
+		    (long)kloc_settings.reserve)
+			gather_free();
 	}
 	return 0;
 }
