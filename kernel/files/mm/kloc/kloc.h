@@ -134,6 +134,8 @@ struct kloc_used {
  * @explore: pages that may be promoted for other reasons until the next scan, to
  *	see whether these pay by now
  * @scans: scans until half of what trials told is forgotten
+ * @full: there is too little room, and nothing was found to move
+ * @full_until: when to look again, ns
  * @looked: when it was looked for room the last time, ns
  * @room: what was found
  * @demoted_level: highest level of a page that may be demoted
@@ -162,6 +164,8 @@ struct kloc_node {
 	struct kloc_trial trials[KLOC_TRIALS];
 	atomic_t explore;
 	unsigned int scans;
+	bool full;
+	u64 full_until;
 	u64 looked;
 	long room;
 	unsigned int demoted_level;

@@ -84,7 +84,7 @@ static int wanted_node(struct address_space *mapping, struct knode **knode)
 		return NUMA_NO_NODE;
 
 	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
-	if (headroom < (long)kloc_settings.reserve / 2)
+	if (headroom < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
 		kloc_wake(node);
 	nid = place_of(*knode, headroom) == KLOC_FAST ? node->nid
 						      : READ_ONCE(node->slow);

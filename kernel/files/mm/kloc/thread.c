@@ -615,13 +615,24 @@ static bool make_room(struct kloc_node *node)
 	return demote_coldest(node, KLOC_DEMOTED_LAST);
 }
 
+/* Make room, unless it was found a moment ago that there is nothing to move. */
+static void try_room(struct kloc_node *node)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (READ_ONCE(node->full) && now < node->full_until)
+		return;
+	WRITE_ONCE(node->full, !make_room(node));
+	if (node->full)
+		node->full_until = now + scan_ns() / LOOKS;
+}
+
 /* Is there room for a promotion, or can it be made? */
 static bool find_room(struct kloc_node *node)
 {
 	if (!has_none(node))
 		return true;
-	node->pressed = true;
-	make_room(node);
+	try_room(node);
 	return !has_none(node);
 }
 
@@ -717,17 +728,16 @@ static u64 next_look(struct kloc_node *node)
  * Wait until something is to be done, or it is time for a scan, or to look:
  * nobody tells when applications take memory.
  */
-static void wait(struct kloc_node *node, u64 until, bool idle)
+static void wait(struct kloc_node *node, u64 until)
 {
 	s64 left = until - ktime_get_mono_fast_ns();
 
 	if (left <= 0)
 		return;
-	/* A thread that found nothing to move must not look again and again. */
-	left = min(left, idle ? div_u64(scan_ns(), LOOKS) : next_look(node));
+	left = min(left, next_look(node));
 	wait_event_interruptible_hrtimeout(node->wait,
 					   kthread_should_stop() ||
-					   (!idle && READ_ONCE(node->woken)),
+					   READ_ONCE(node->woken),
 					   ns_to_ktime(left));
 	WRITE_ONCE(node->woken, false);
 }
@@ -736,10 +746,9 @@ static int kloc_thread(void *data)
 {
 	u64 next_scan = ktime_get_mono_fast_ns();
 	struct kloc_node *node = data;
-	bool idle = false;
 
 	while (!kthread_should_stop()) {
-		wait(node, next_scan, idle);
+		wait(node, next_scan);
 		/* Nodes come and go. */
 		WRITE_ONCE(node->slow, next_demotion_node(node->nid));
 		if (ktime_get_mono_fast_ns() >= next_scan) {
@@ -751,7 +760,7 @@ static int kloc_thread(void *data)
 			drop_queued(node);
 			continue;
 		}
-		idle = !make_room(node);
+		try_room(node);
 		promote_queued(node);
 		promote_used(node);
 		/* What is free has to be where those find it who do not ask. */
