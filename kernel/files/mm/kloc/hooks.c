@@ -125,7 +125,6 @@ void __kloc_file_open(struct file *file)
 		file->f_mode |= FMODE_KLOC;
 		if (knode_open(&kloc_kmap, knode))
 			kloc_queue_promotion(knode, KLOC_TRIAL_WHOLE);
-		kloc_look_ahead(file);
 	}
 	rcu_read_unlock();
 }

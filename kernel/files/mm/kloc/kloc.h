@@ -40,7 +40,6 @@ enum kloc_event {
 	KLOC_DEMOTED_UNUSED,	/* it was not used, its context is */
 	KLOC_DEMOTED_LAST,	/* nothing colder was left */
 	KLOC_PROMOTED_WHOLE,	/* its context has become active */
-	KLOC_PROMOTED_AHEAD,	/* its context is about to become active */
 	KLOC_PROMOTED_DENSE,	/* its context is used much for its size */
 	KLOC_PROMOTED_USED,	/* it was used */
 	KLOC_MOVES,
@@ -213,9 +212,6 @@ struct knode *kloc_knode_of(struct inode *inode);
 /* place.c */
 long kloc_headroom(int nid, const struct cpumask *cpus);
 void knode_add_obj(struct knode *knode, struct folio *folio);
-
-/* ahead.c */
-void kloc_look_ahead(const struct file *file);
 
 /* pages.c */
 int kloc_pages_alloc(void);

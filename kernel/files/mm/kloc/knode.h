@@ -28,7 +28,6 @@ enum knode_flag {
 	KNODE_SLOW,		/* may have pages in slow memory */
 	KNODE_STREAM,		/* was predicted to be a stream when it was opened */
 	KNODE_QUEUED,		/* waits for its promotion */
-	KNODE_AHEAD,		/* is promoted before it becomes active */
 	KNODE_JUDGED,		/* this period of use was counted in its directory */
 };
 
@@ -54,8 +53,6 @@ enum knode_flag {
  * @stream: of a file: how it is read and written.
  * @trial: of a file: how promotions of single pages fared.
  * @history: of a directory: how its files were.
- * @series: of a directory: in which order its files are opened. Changed under the
- *	lock of its dentry.
  * @cold: among those that may leave fast memory, see struct kmap.
  * @rcu: for freeing it.
  */
@@ -78,10 +75,7 @@ struct knode {
 			struct kloc_stream stream;
 			struct kloc_trial trial;
 		};
-		struct {
-			struct kloc_history history;
-			struct kloc_series series;
-		};
+		struct kloc_history history;
 	};
 	struct list_head cold;
 	struct rcu_head rcu;

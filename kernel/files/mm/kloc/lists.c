@@ -86,12 +86,13 @@ void knode_list_add(struct knode *knode)
 {
 	unsigned int cpu = get_cpu();
 	struct knode_list *list = per_cpu_ptr(&knode_lists, cpu);
+	bool listed;
 
 	spin_lock(&list->lock);
-	set_bit(cpu % BITS_PER_LONG, &knode->cpus);
-	/* Pairs with the xchg() in knode_list_drop(), see above. */
-	smp_mb__after_atomic();
-	if (READ_ONCE(knode->inuse) && find(list, knode) < 0) {
+	/* A full barrier; pairs with the xchg() in knode_list_drop(), see above. */
+	listed = test_and_set_bit(cpu % BITS_PER_LONG, &knode->cpus) &&
+		 find(list, knode) >= 0;
+	if (READ_ONCE(knode->inuse) && !listed) {
 		WRITE_ONCE(list->knodes[list->next], knode);
 		WRITE_ONCE(list->next, (list->next + 1) % KNODE_LIST_SIZE);
 	}
@@ -117,13 +118,12 @@ static void take_out(struct knode_list *list, const struct knode *knode)
 void knode_list_drop(struct knode *knode)
 {
 	unsigned long cpus = xchg(&knode->cpus, 0);
-	unsigned int cpu;
+	unsigned int bit, cpu;
 
-	if (!cpus)
-		return;
-	for_each_possible_cpu(cpu)
-		if (test_bit(cpu % BITS_PER_LONG, &cpus))
-			take_out(per_cpu_ptr(&knode_lists, cpu), knode);
+	for_each_set_bit(bit, &cpus, BITS_PER_LONG)
+		for (cpu = bit; cpu < nr_cpu_ids; cpu += BITS_PER_LONG)
+			if (cpu_possible(cpu))
+				take_out(per_cpu_ptr(&knode_lists, cpu), knode);
 }
 
 /**

@@ -29,12 +29,6 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* Ticks after which half of the uses of a page are forgotten: 16 scans. */
 #define PAGE_HALF_LIFE	128
 
-/* Files that are opened one after the other before the next are expected. */
-#define LEAST_RUN	3
-
-/* Of these, so many are promoted ahead at first. */
-#define LEAST_AHEAD	4
-
 /* Scans for which it is believed that a file is used as it was of late. */
 #define HORIZON		64
 
@@ -305,38 +299,6 @@ unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
 		missing -= fast[level];
 	}
 	return level;
-}
-
-/**
- * kloc_series_next() - a file is opened: are others about to be?
- * @series: of its directory; changed
- * @step: where it is from the one that was opened before, in entries of the
- *	directory; 0 if that is not near
- *
- * As in read-ahead, the window grows for as long as it is right. The paper
- * prefetches within a file (4.4); here the context is the unit.
- *
- * Return: how many files to promote, after the @series->ahead (as it was) that
- * come next; they are counted in it.
- */
-unsigned int kloc_series_next(struct kloc_series *series, int step)
-{
-	int direction = step > 0 ? 1 : step < 0 ? -1 : 0;
-
-	if (!direction || direction != series->step) {
-		series->step = direction;
-		series->run = 1;
-		series->ahead = 0;
-		series->window = LEAST_AHEAD / 2;
-		return 0;
-	}
-	series->run = min(series->run + 1, U8_MAX);
-	series->ahead -= min(series->ahead, abs(step));
-	if (series->run < LEAST_RUN || series->ahead > series->window / 2)
-		return 0;
-	series->window = min(2 * series->window, KLOC_MOST_AHEAD);
-	series->ahead += series->window;
-	return series->window;
 }
 
 /**

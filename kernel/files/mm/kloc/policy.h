@@ -50,25 +50,6 @@ struct kloc_history {
 	s8 score[KLOC_HISTORY_NAMES];
 };
 
-/**
- * struct kloc_series - in which order the files of a directory are opened
- * @last: dentry of the one that was opened last; never followed
- * @step: 1 or -1: each was found that way from the one before; 0 for neither
- * @run: how many were
- * @ahead: how many of those that come next are promoted already
- * @window: how many were promoted at a time
- */
-struct kloc_series {
-	const void *last;
-	s8 step;
-	u8 run;
-	u8 ahead;
-	u8 window;
-};
-
-/* Files that are promoted ahead at a time, at most. */
-#define KLOC_MOST_AHEAD	64
-
 /* What one use adds to the heat of a page. */
 #define KLOC_USE	16
 
@@ -86,7 +67,6 @@ struct kloc_series {
  */
 enum kloc_trial_reason {
 	KLOC_TRIAL_WHOLE = KLOC_LEVELS,	/* its context has become active */
-	KLOC_TRIAL_AHEAD,		/* its context was about to become so */
 	KLOC_TRIAL_DENSE,		/* its context is used much for its size */
 	KLOC_TRIALS,
 };
@@ -129,7 +109,6 @@ unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
 				  unsigned long room);
 unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
 				 unsigned long missing);
-unsigned int kloc_series_next(struct kloc_series *series, int step);
 void kloc_trial_begin(struct kloc_trial *trial, bool pays);
 bool kloc_trial_pays(const struct kloc_trial *trial);
 void kloc_trial_forget(struct kloc_trial *trial);

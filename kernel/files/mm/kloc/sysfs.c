@@ -190,7 +190,6 @@ static const char * const event_names[KLOC_EVENTS] = {
 	[KLOC_DEMOTED_UNUSED]	= "demoted_unused",
 	[KLOC_DEMOTED_LAST]	= "demoted_last",
 	[KLOC_PROMOTED_WHOLE]	= "promoted_whole",
-	[KLOC_PROMOTED_AHEAD]	= "promoted_ahead",
 	[KLOC_PROMOTED_DENSE]	= "promoted_dense",
 	[KLOC_PROMOTED_USED]	= "promoted_used",
 	[KLOC_NOT_PINNED]	= "not_moved_pinned",
@@ -207,8 +206,7 @@ static const char * const event_names[KLOC_EVENTS] = {
 
 /* Reasons for which pages are promoted; a level is that of its number. */
 static const char * const trial_names[KLOC_TRIALS] = {
-	"", "level1", "level2", "level3", "level4", "level5", "whole", "ahead",
-	"dense",
+	"", "level1", "level2", "level3", "level4", "level5", "whole", "dense",
 };
 
 /* How the promotions of late fared, on all nodes together. */

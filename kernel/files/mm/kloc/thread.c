@@ -141,7 +141,6 @@ void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 	}
 	if (test_and_set_bit(KNODE_QUEUED, &knode->flags))
 		return;
-	assign_bit(KNODE_AHEAD, &knode->flags, reason == KLOC_TRIAL_AHEAD);
 	/* Waking the thread for each would cost more than is won. */
 	if (enqueue(node, knode, reason))
 		kloc_wake(node);
@@ -669,7 +668,6 @@ static void promote_used(struct kloc_node *node)
 
 static const enum kloc_event promoted[KLOC_TRIALS] = {
 	[KLOC_TRIAL_WHOLE] = KLOC_PROMOTED_WHOLE,
-	[KLOC_TRIAL_AHEAD] = KLOC_PROMOTED_AHEAD,
 	[KLOC_TRIAL_DENSE] = KLOC_PROMOTED_DENSE,
 };
 

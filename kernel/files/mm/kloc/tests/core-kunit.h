@@ -617,49 +617,37 @@ static void what_is_not_known_is_tried(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kloc_trial_pays(&trial));
 }
 
-/* Steps from one file that is opened to the next; how many are promoted. */
+/* Bytes used in each of three scans; uses of a page to come, after the last. */
 static const struct {
-	int step;
-	unsigned int count;
-	unsigned int ahead;
-} opens[] = {
-	{ 0, 0, 0 },			/* the first one */
-	{ 1, 0, 0 }, { 1, 0, 0 },	/* not sure yet */
-	{ 1, 4, 4 },
-	{ 1, 0, 3 },
-	{ 1, 8, 10 },			/* half of them are used */
-	{ 3, 0, 7 },
-	{ 3, 16, 20 },
-	{ -1, 0, 0 },			/* the other way */
-	{ -1, 0, 0 },
-	{ -1, 4, 4 },
-	{ 0, 0, 0 },			/* anywhere */
+	size_t bytes[3];
+	unsigned long pages;
+	unsigned long uses;
+} densities[] = {
+	{ { 0, 0, 0 }, 10, 0 },
+	{ { 0, 0, 40 * PAGE_SIZE }, 10, 64 },
+	{ { 40 * PAGE_SIZE, 40 * PAGE_SIZE, 40 * PAGE_SIZE }, 10, 140 },
+	{ { 40 * PAGE_SIZE, 0, 0 }, 10, 32 },
+	{ { 40 * PAGE_SIZE, 0, 0 }, 1000, 0 },
+	/* an empty file */
+	{ { 0, 0, 4 * PAGE_SIZE }, 0, 64 },
+	{ { SIZE_MAX, SIZE_MAX, SIZE_MAX }, 1, U16_MAX * 64UL },
 };
 
-static void who_comes_next_is_promoted(struct kunit *test)
+static void small_files_are_dense(struct kunit *test)
 {
-	struct kloc_series series = { };
-	unsigned int i;
+	unsigned long uses;
+	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(opens); i++) {
-		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_series_next(&series, opens[i].step),
-				    opens[i].count, "row %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, series.ahead, opens[i].ahead,
-				    "row %u", i);
+	for (i = 0; i < ARRAY_SIZE(densities); i++) {
+		struct kloc_stream stream = { };
+
+		for (j = 0; j < 3; j++) {
+			kloc_stream_access(&stream, false, 0,
+					   densities[i].bytes[j]);
+			uses = kloc_stream_scan(&stream, densities[i].pages);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, uses, densities[i].uses, "row %u", i);
 	}
-}
-
-static void few_are_promoted_ahead(struct kunit *test)
-{
-	struct kloc_series series = { };
-	unsigned int i;
-
-	for (i = 0; i < 1000; i++) {
-		kloc_series_next(&series, -1);
-		KUNIT_ASSERT_LE(test, series.ahead, 2 * KLOC_MOST_AHEAD);
-	}
-	KUNIT_EXPECT_EQ(test, series.window, KLOC_MOST_AHEAD);
 }
 
 static const struct {
@@ -714,8 +702,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(demotion_takes_what_it_needs),
 	KUNIT_CASE(promotion_has_to_pay),
 	KUNIT_CASE(what_is_not_known_is_tried),
-	KUNIT_CASE(who_comes_next_is_promoted),
-	KUNIT_CASE(few_are_promoted_ahead),
+	KUNIT_CASE(small_files_are_dense),
 	KUNIT_CASE(looks_before_there_is_no_room),
 	{}
 };
