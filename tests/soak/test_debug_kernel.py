@@ -8,7 +8,7 @@ import pytest
 from kloc import kernel, machine, policy, profile
 from kloc.machine import Job, Parts, Raw
 
-PACKAGES = ("fio",)
+PACKAGES = ("fio", "e2fsprogs")
 # What the debug kernel needs for itself comes on top of the machine's memory.
 MEMORY = 768 << 20
 
@@ -37,6 +37,99 @@ for i in 1 2 3; do
 done
 for one in $work; do wait $one; done
 rm -r /data/stress
+"""
+# Contexts migrate all the time, both ways, in every mode, and are switched off and on meanwhile:
+# as fast memory never has room enough, all that is not in use leaves it, and all that is used
+# comes back. What is done to files is checked.
+MIGRATION = """
+cd /sys/kernel/mm/kloc
+echo 100000000 >reserve_pages
+echo 255 >pin
+echo 1000 >scan_us
+echo 1 >promote_heat
+touch /run/switching
+(while [ -e /run/switching ]; do
+    for mode in migrate random allactive nomigrate migrate; do
+        echo $mode >/sys/kernel/mm/kloc/mode
+        sleep 0.3
+        echo 2 >/proc/sys/vm/drop_caches
+        echo 0 >/sys/kernel/mm/kloc/enabled
+        echo 1 >/sys/kernel/mm/kloc/enabled
+    done
+done) &
+switching=$!
+"""
+FILES = """
+mkdir -p /data/files
+for i in 1 2 3; do
+    (cd /data/files
+     for j in $(seq $((TIMES * 8))); do
+         head -c $((j * 50000)) /dev/urandom >$i.a
+         cp $i.a $i.b; mv $i.b $i.c; cmp $i.a $i.c
+         truncate -s $((j * 20000)) $i.c; cmp -n $((j * 20000)) $i.a $i.c
+         cat $i.a $i.a $i.a | md5sum >/dev/null
+         ln $i.a $i.d; rm $i.a; cat $i.d $i.c >$i.e; rm $i.c $i.d $i.e
+     done) &
+    files="$files $!"
+done
+for one in $files; do wait $one; done
+rm -r /data/files
+"""
+# File systems are mounted, frozen, remounted and unmounted, groups of processes end, and slow memory
+# goes and comes, while all that is migrated.
+MOUNTS = """
+head -c 67108864 /dev/zero >/data/image
+mkfs.ext4 -q /data/image
+mkdir -p /run/mounted
+(for i in $(seq $TIMES); do
+     mount -o loop /data/image /run/mounted
+     for j in $(seq 20); do head -c $((j * 30000)) /dev/urandom >/run/mounted/$j; done
+     (cd /run/mounted; md5sum ? ?? >sums)
+     fsfreeze -f /run/mounted; sleep 0.1; fsfreeze -u /run/mounted
+     mount -o remount,ro /run/mounted
+     (cd /run/mounted; md5sum --quiet -c sums)
+     umount /run/mounted
+     mount -o loop /data/image /run/mounted
+     (cd /run/mounted; md5sum --quiet -c sums)
+     umount /run/mounted
+ done) &
+mounts=$!
+"""
+GROUPS = """
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+(for i in $(seq $((TIMES * 4))); do
+     mkdir /sys/fs/cgroup/short
+     sh -ec 'echo $$ >/sys/fs/cgroup/short/cgroup.procs
+         head -c 3000000 /dev/urandom >/data/short; cp /data/short /data/short.copy'
+     rmdir /sys/fs/cgroup/short
+     cmp /data/short /data/short.copy
+     rm /data/short /data/short.copy
+ done) &
+groups=$!
+"""
+HOTPLUG = """
+(for i in $(seq $TIMES); do
+     for block in /sys/devices/system/node/node1/memory*; do
+         # It fails where pages cannot be moved.
+         if echo offline >$block/state; then went=$((went + 1)); echo online >$block/state; fi
+     done
+ done 2>/dev/null
+ echo "blocks of memory that went and came: $went"
+ test $went -gt 0) &
+hotplug=$!
+"""
+ENDED = """
+for one in $mounts $groups $hotplug; do wait $one; done
+rm /data/image
+"""
+SETTLED = """
+rm /run/switching
+wait $switching
+grep -E '^(demoted|promoted|placed|not_moved)' /sys/kernel/mm/kloc/stat
+test "$(awk '/^demoted/ {n += $2} END {print (n > 1000)}' /sys/kernel/mm/kloc/stat)" = 1
+test "$(awk '/^promoted/ {n += $2} END {print (n > 0)}' /sys/kernel/mm/kloc/stat)" = 1
+echo 0 >/sys/kernel/mm/kloc/enabled
+grep -qx 'knodes 0' /sys/kernel/mm/kloc/stat
 """
 # Allocations fail in a tenth of the cases, in a shell and its children; what they do may fail.
 FAULTS = """
@@ -69,11 +162,11 @@ def parts() -> Parts:
     return dataclasses.replace(machine.prepare(PACKAGES), kernel=kernel.build("debug"))
 
 
-def run(parts: Parts, *, modelled: bool) -> Raw:
+def run(parts: Parts, measured: str, *, modelled: bool) -> Raw:
     times = 1 if modelled else 4
     host = profile.load(profile.DEFAULT)
     host = dataclasses.replace(host, fast=dataclasses.replace(host.fast, capacity=MEMORY))
-    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{STRESS}{FAULTS}", "check": LEAKS}
+    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": LEAKS}
     settings = policy.load("tpp").settings("", host)
     job = Job("debug", host, scripts, settings, packages=PACKAGES, modelled=modelled)
     return machine.run(job, parts)
@@ -82,5 +175,13 @@ def run(parts: Parts, *, modelled: bool) -> Raw:
 @pytest.mark.soak
 @pytest.mark.parametrize("modelled", [False, True], ids=["two CPUs", "timing model"])
 def test_nothing_is_reported(parts: Parts, modelled: bool) -> None:
-    raw = run(parts, modelled=modelled)
+    raw = run(parts, STRESS + FAULTS, modelled=modelled)
+    assert not machine.WARNING.search(raw.console), raw.console[-4000:]
+
+
+@pytest.mark.soak
+def test_contexts_migrate_under_load(parts: Parts) -> None:
+    others = MOUNTS + GROUPS + HOTPLUG
+    script = MIGRATION + others + STRESS + FILES + ENDED + FAULTS + SETTLED
+    raw = run(parts, script, modelled=False)
     assert not machine.WARNING.search(raw.console), raw.console[-4000:]

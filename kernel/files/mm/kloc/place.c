@@ -151,7 +151,9 @@ void __kloc_folio_used(struct folio *folio)
 	struct kloc_node *node;
 	unsigned int level, trial;
 
-	if (!folio_is_file_lru(folio) || folio_test_unevictable(folio))
+	/* Anonymous folios that may be dropped look like those of files. */
+	if (!folio_is_file_lru(folio) || folio_test_anon(folio) ||
+	    folio_test_unevictable(folio))
 		return;
 
 	rcu_read_lock();

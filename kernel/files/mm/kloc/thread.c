@@ -136,7 +136,7 @@ void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 	    kloc_settings.mode == KLOC_NOMIGRATE)
 		return;
 	if (!pays_whole(node, knode, reason)) {
-		kloc_count(KLOC_NOT_PAYING, knode, 1);
+		kloc_count(KLOC_NOT_PAYING, knode, pages_of(knode));
 		return;
 	}
 	if (test_and_set_bit(KNODE_QUEUED, &knode->flags))
@@ -147,9 +147,9 @@ void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 }
 
 /* The context of a folio, under RCU; whether it takes part is not looked at. */
-static struct knode *context_of(const struct folio *folio)
+static struct knode *context_of(struct folio *folio)
 {
-	const struct address_space *mapping = READ_ONCE(folio->mapping);
+	const struct address_space *mapping = folio_mapping(folio);
 
 	return mapping && mapping->host ? rcu_dereference(mapping->host->i_knode)
 					: NULL;
@@ -674,13 +674,21 @@ static const enum kloc_event promoted[KLOC_TRIALS] = {
 static void promote_whole(struct kloc_node *node, struct knode *knode,
 			  unsigned int reason)
 {
-	while (test_bit(KNODE_SLOW, &knode->flags) && find_room(node) &&
-	       may_go_on(node)) {
+	unsigned long moved, left;
+
+	rcu_read_lock();
+	left = pages_of(knode);
+	rcu_read_unlock();
+	/* No more than it has: what is promoted may have to leave again. */
+	while (left && test_bit(KNODE_SLOW, &knode->flags) &&
+	       find_room(node) && may_go_on(node)) {
 		/* Before looking: what comes meanwhile sets it again. */
 		clear_bit(KNODE_SLOW, &knode->flags);
-		if (!move_chosen(node, knode, promoted[reason], reason,
-				 choose_all, done_promoting))
+		moved = move_chosen(node, knode, promoted[reason], reason,
+				    choose_all, done_promoting);
+		if (!moved)
 			break;
+		left -= min(left, moved);
 	}
 }
 
