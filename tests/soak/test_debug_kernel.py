@@ -75,8 +75,8 @@ done
 for one in $files; do wait $one; done
 rm -r /data/files
 """
-# File systems are mounted, frozen, remounted and unmounted, groups of processes end, and slow memory
-# goes and comes, while all that is migrated.
+# File systems are mounted, frozen, remounted and unmounted, groups of processes end, and slow
+# memory goes and comes, while all that is migrated.
 MOUNTS = """
 head -c 67108864 /dev/zero >/data/image
 mkfs.ext4 -q /data/image

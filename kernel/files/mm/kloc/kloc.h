@@ -124,10 +124,11 @@ struct kloc_used {
  * @used_count: of them
  * @budget: bytes that may be moved now
  * @refilled: when the budget was filled up, ns
- * @pressed: there was too little room since the last scan
- * @levels: pages of contexts in use, in fast memory, by their level at the last
- *	scan
- * @hot: pages that would have liked to come since then
+ * @levels: pages of contexts in use, in fast memory, that were looked at of late,
+ *	by their level
+ * @hand_id: number of the context whose pages are looked at next
+ * @hand_index: where in it
+ * @looks: pages that may still be looked at
  * @promoted_level: least level of a page that is worth promoting
  * @trials: how promotions fared, by their reason
  * @explore: pages that may be promoted for other reasons until the next scan, to
@@ -138,8 +139,6 @@ struct kloc_used {
  * @looked: when it was looked for room the last time, ns
  * @room: what was found
  * @demoted_level: highest level of a page that may be demoted
- * @exhausted: no page of a context in use was found to demote since the scan
- * @moved: pages that the step under way has moved
  * @ages: this node's thread has contexts age
  */
 struct kloc_node {
@@ -156,9 +155,10 @@ struct kloc_node {
 	unsigned int used_count;
 	s64 budget;
 	u64 refilled;
-	bool pressed;
 	unsigned long levels[KLOC_LEVELS];
-	unsigned long hot;
+	unsigned long hand_id;
+	pgoff_t hand_index;
+	long looks;
 	unsigned int promoted_level;
 	struct kloc_trial trials[KLOC_TRIALS];
 	atomic_t explore;
@@ -168,8 +168,6 @@ struct kloc_node {
 	u64 looked;
 	long room;
 	unsigned int demoted_level;
-	bool exhausted;
-	unsigned long moved;
 	bool ages;
 };
 
@@ -185,6 +183,7 @@ extern bool kloc_ready;
  * @nid: node whose folios are wanted
  * @index: where to go on
  * @done: the end was reached
+ * @looked_at: entries that were looked at, whatever they were
  * @others: there are folios on other nodes of fast memory
  * @mapping: what the folios found last belonged to; not to be followed
  */
@@ -192,6 +191,7 @@ struct kloc_walk {
 	struct knode *knode;
 	int nid;
 	pgoff_t index;
+	unsigned long looked_at;
 	bool done;
 	bool others;
 	const struct address_space *mapping;

@@ -30,7 +30,8 @@ static unsigned int find_folios(struct kloc_walk *walk,
 				struct address_space *mapping,
 				struct folio **folios)
 {
-	unsigned int count = 0, looked_at = 0;
+	unsigned long enough = walk->looked_at + LOOK_AT;
+	unsigned int count = 0;
 	XA_STATE(xas, &mapping->i_pages, walk->index);
 	struct folio *folio;
 
@@ -38,7 +39,7 @@ static unsigned int find_folios(struct kloc_walk *walk,
 		if (xas_retry(&xas, folio))
 			continue;
 		walk->index = xas.xa_index + 1;
-		if (++looked_at == LOOK_AT)
+		if (++walk->looked_at == enough)
 			return count;
 		if (xa_is_value(folio))
 			continue;

@@ -28,10 +28,11 @@ struct kloc_page {
 	u16 trial : 4;
 };
 
-static_assert(sizeof(struct kloc_page) == 4);
-static_assert(KLOC_TRIALS <= BIT(4));
-
 #define TICKS		BIT(12)
+#define TRIALS		BIT(4)
+
+static_assert(sizeof(struct kloc_page) == 4);
+static_assert(TRIALS >= KLOC_TRIALS);
 
 /**
  * struct kloc_pages - of the pages of one node
@@ -52,7 +53,9 @@ static u8 tick_shift;
 
 static u16 now(void)
 {
-	return (jiffies >> READ_ONCE(tick_shift)) % TICKS;
+	unsigned long time = jiffies;
+
+	return (time >> READ_ONCE(tick_shift)) % TICKS;
 }
 
 static struct kloc_page *page_of(struct folio *folio)

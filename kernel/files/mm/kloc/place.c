@@ -44,9 +44,11 @@ long kloc_headroom(int nid, const struct cpumask *cpus)
 			continue;
 		pages += zone_page_state(zone, NR_FREE_PAGES);
 		pages -= promo_wmark_pages(zone);
-		for_each_cpu(cpu, cpus)
+		for_each_cpu(cpu, cpus) {
+			/* It is a hint: its CPU changes it meanwhile. */
 			pages += data_race(per_cpu_ptr(zone->per_cpu_pageset,
 						       cpu)->count);
+		}
 	}
 	return pages;
 }

@@ -38,6 +38,9 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* Pages that a reason to promote is believed to have had before there are any. */
 #define PRIOR		64
 
+/* So many pages are looked at to find one that is demoted. */
+#define LOOKED_AT_FOR_ONE	8
+
 /* A page of a higher level, used four times at least, stays. */
 #define MOST_DEMOTED_LEVEL	2
 
@@ -257,46 +260,25 @@ unsigned int kloc_page_level(u8 heat)
 }
 
 /**
- * kloc_promotion_level() - how hot must a page be to be worth promoting?
- * @fast: pages in fast memory that could leave it, by their level
- * @room: pages that would like to come
- *
- * Who comes must be used more often than who leaves. Whether the two copies pay
- * is another question, see kloc_trial_pays().
- *
- * Return: the least level.
- */
-unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
-				  unsigned long room)
-{
-	unsigned int level;
-
-	for (level = 0; level < KLOC_LEVELS - 1; level++) {
-		if (fast[level] >= room)
-			break;
-		room -= fast[level];
-	}
-	return level + 1;
-}
-
-/**
  * kloc_demotion_level() - how hot may a page be that is demoted?
- * @fast: pages in fast memory, by their level
- * @missing: pages that have to leave
+ * @fast: pages in fast memory that were looked at of late, by their level
  *
- * No hotter than it takes, and no hotter than that it may be worth it.
+ * No hotter than it takes to find one page in LOOKED_AT_FOR_ONE, and no hotter
+ * than that it may be worth it.
  *
  * Return: the highest level.
  */
-unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
-				 unsigned long missing)
+unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS])
 {
+	unsigned long total = 0, found = 0;
 	unsigned int level;
 
+	for (level = 0; level < KLOC_LEVELS; level++)
+		total += fast[level];
 	for (level = 0; level < MOST_DEMOTED_LEVEL; level++) {
-		if (fast[level] >= missing)
+		found += fast[level];
+		if (found * LOOKED_AT_FOR_ONE >= total)
 			break;
-		missing -= fast[level];
 	}
 	return level;
 }

@@ -105,10 +105,7 @@ enum kloc_place kloc_place(const struct knode *knode, bool pressure,
 bool kloc_colder(const struct knode *a, const struct knode *b);
 u8 kloc_page_heat(u8 heat, u16 ticks);
 unsigned int kloc_page_level(u8 heat);
-unsigned int kloc_promotion_level(const unsigned long fast[KLOC_LEVELS],
-				  unsigned long room);
-unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS],
-				 unsigned long missing);
+unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS]);
 void kloc_trial_begin(struct kloc_trial *trial, bool pays);
 bool kloc_trial_pays(const struct kloc_trial *trial);
 void kloc_trial_forget(struct kloc_trial *trial);

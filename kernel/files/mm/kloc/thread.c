@@ -33,6 +33,10 @@
 /* A context that is promoted because it is dense has no more of a node. */
 #define MOST_DENSE	8
 
+/* Pages that the hand looks at for each that has to leave, and at least. */
+#define LOOKS_A_PAGE	8
+#define LEAST_LOOKS	1024
+
 /* Times that contexts are taken from it without a page being moved. */
 #define ATTEMPTS	8
 
@@ -303,79 +307,52 @@ static bool may_go_on(struct kloc_node *node)
 	return !kthread_should_stop() && within_rate(node);
 }
 
-/*
- * Go over the pages that a context has in slow memory, if they are promoted for
- * the reason @trial, or in fast, and move those that @choose chooses, until it is
- * done with it. Return: pages that were moved.
- */
-static unsigned long move_chosen(struct kloc_node *node, struct knode *knode,
-				 enum kloc_event why, unsigned int trial,
-				 choose_fn choose, done_fn done)
-{
-	int from = trial ? READ_ONCE(node->slow) : node->nid;
-	struct kloc_walk walk = { .knode = knode, .nid = from };
-	struct folio *folios[KLOC_BATCH];
-	unsigned long moved = 0;
-	bool left = !kloc_has_kind(knode);
-
-	walk.done = left;
-	while (!walk.done && !kthread_should_stop() && !done(node)) {
-		unsigned int i, chosen = 0, batch, count;
-
-		count = itr_knode_cache(&walk, folios);
-		for (i = 0; i < count; i++)
-			if (choose(node, folios[i]))
-				folios[chosen++] = folios[i];
-			else
-				folio_put(folios[i]);
-		batch = kloc_move(node, &walk, why, trial, folios, chosen);
-		moved += batch;
-		left |= batch < count;
-		cond_resched();
-	}
-	if (!walk.done || left || (walk.others && node->nid == from))
-		kloc_note_pages(knode, from);
-	return moved;
-}
-
 static bool choose_all(struct kloc_node *node, struct folio *folio)
 {
 	return true;
 }
 
-static bool choose_unused(struct kloc_node *node, struct folio *folio)
+/* Look at some more pages, and move those that @choose chooses. */
+static unsigned long move_some(struct kloc_node *node, struct kloc_walk *walk,
+			       enum kloc_event why, unsigned int trial,
+			       choose_fn choose, bool *left)
 {
-	return kloc_page_level_of(folio) <= node->demoted_level;
+	struct folio *folios[KLOC_BATCH];
+	unsigned int i, count, chosen = 0;
+	unsigned long moved;
+
+	count = itr_knode_cache(walk, folios);
+	for (i = 0; i < count; i++)
+		if (choose(node, folios[i]))
+			folios[chosen++] = folios[i];
+		else
+			folio_put(folios[i]);
+	moved = kloc_move(node, walk, why, trial, folios, chosen);
+	*left |= moved < count;
+	cond_resched();
+	return moved;
 }
 
-/* What is mapped is used without anybody being told. */
-static void look_at_mapped(struct folio *folio)
+/*
+ * Go over the pages that a context has in slow memory, if they are promoted for
+ * the reason @trial, or in fast, and move them, until it is done with it. Return:
+ * pages that were moved.
+ */
+static unsigned long move_all(struct kloc_node *node, struct knode *knode,
+			      enum kloc_event why, unsigned int trial,
+			      done_fn done)
 {
-	unsigned long flags;
-	unsigned int trial;
+	int from = trial ? READ_ONCE(node->slow) : node->nid;
+	struct kloc_walk walk = { .knode = knode, .nid = from };
+	bool left = !kloc_has_kind(knode);
+	unsigned long moved = 0;
 
-	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
-		kloc_page_use(folio, &trial);
-}
-
-static bool choose_none(struct kloc_node *node, struct folio *folio)
-{
-	look_at_mapped(folio);
-	node->levels[kloc_page_level_of(folio)] += folio_nr_pages(folio);
-	return false;
-}
-
-static bool never_done(struct kloc_node *node)
-{
-	return false;
-}
-
-/* See how hot the pages are that a context has in fast memory. */
-static void look_at(struct kloc_node *node, struct knode *knode)
-{
-	if (test_bit(KNODE_FAST, &knode->flags))
-		move_chosen(node, knode, KLOC_DEMOTED_UNUSED, 0, choose_none,
-			    never_done);
+	walk.done = left;
+	while (!walk.done && !kthread_should_stop() && !done(node))
+		moved += move_some(node, &walk, why, trial, choose_all, &left);
+	if (!walk.done || left || (walk.others && node->nid == from))
+		kloc_note_pages(knode, from);
+	return moved;
 }
 
 /* Call @visit for each context that is in use. */
@@ -437,7 +414,7 @@ static void look_at_use(struct kloc_node *node, struct knode *knode)
 /* One scan over all contexts that are in use. */
 static void scan(struct kloc_node *node)
 {
-	unsigned long room = max(headroom(node), 0);
+	unsigned int level;
 
 	review_trials(node);
 	if (node->ages) {
@@ -446,21 +423,13 @@ static void scan(struct kloc_node *node)
 			kmap_age(&kloc_kmap, kloc_settings.inactive_age);
 		visit_active(node, look_at_use);
 	}
-	/* Nobody has to leave: no need to know who is how hot. */
-	if (!node->pressed || kloc_settings.mode == KLOC_NOMIGRATE)
-		return;
 
-	node->exhausted = false;
-	memset(node->levels, 0, sizeof(node->levels));
-	visit_active(node, look_at);
 	/* What is not in use makes room for all who are. */
-	if (!list_empty(&kloc_kmap.cold))
-		node->hot = 0;
-	WRITE_ONCE(node->promoted_level,
-		   kloc_promotion_level(node->levels,
-					node->hot - min(node->hot, room)));
-	node->hot = 0;
-	node->pressed = false;
+	level = list_empty(&kloc_kmap.cold) ?
+		kloc_demotion_level(node->levels) + 1 : 1;
+	WRITE_ONCE(node->promoted_level, level);
+	for (level = 0; level < KLOC_LEVELS; level++)
+		node->levels[level] /= 2;
 }
 
 /* The context that a folio belongs to, held; NULL if it takes no part. */
@@ -508,7 +477,7 @@ static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
 
 	/* Before looking: what comes meanwhile sets it again. */
 	kmap_set_fast(&kloc_kmap, knode, false);
-	moved = move_chosen(node, knode, why, 0, choose_all, done_demoting);
+	moved = move_all(node, knode, why, 0, done_demoting);
 	/* A large one goes on to leave when there is too little room again. */
 	if (has_room(node))
 		kmap_set_coldest(&kloc_kmap, knode);
@@ -546,25 +515,104 @@ static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
 	return moved;
 }
 
-static void demote_unused(struct kloc_node *node, struct knode *knode)
+/* What is mapped is used without anybody being told. */
+static void look_at_mapped(struct folio *folio)
 {
-	if (test_bit(KNODE_FAST, &knode->flags) && !has_room(node) &&
-	    may_go_on(node))
-		node->moved += move_chosen(node, knode, KLOC_DEMOTED_UNUSED, 0,
-					   choose_unused, done_demoting);
+	unsigned long flags;
+	unsigned int trial;
+
+	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
+		kloc_page_use(folio, &trial);
+}
+
+static bool choose_unused(struct kloc_node *node, struct folio *folio)
+{
+	unsigned int level;
+
+	look_at_mapped(folio);
+	level = kloc_page_level_of(folio);
+	node->levels[level] += folio_nr_pages(folio);
+	return level <= node->demoted_level;
+}
+
+/* Turn the hand over the pages of one context. */
+static unsigned long turn_hand(struct kloc_node *node, struct knode *knode)
+{
+	struct kloc_walk walk = {
+		.knode = knode,
+		.nid = node->nid,
+		.index = node->hand_index,
+		.done = !kloc_has_kind(knode),
+	};
+	unsigned long looked_at = 0, moved = 0;
+	bool left = walk.index || walk.done;
+
+	/* Before looking: what comes meanwhile sets it again. */
+	if (!left)
+		kmap_set_fast(&kloc_kmap, knode, false);
+	while (!walk.done && node->looks > 0 && !done_demoting(node) &&
+	       !kthread_should_stop()) {
+		moved += move_some(node, &walk, KLOC_DEMOTED_UNUSED, 0,
+				   choose_unused, &left);
+		node->looks -= walk.looked_at - looked_at;
+		looked_at = walk.looked_at;
+	}
+	if (!walk.done || left || walk.others)
+		kloc_note_pages(knode, node->nid);
+	node->hand_index = walk.done ? 0 : walk.index;
+	return moved;
+}
+
+/* The context that the hand is at, held; NULL at the end of the kmap. */
+static struct knode *at_hand(struct kloc_node *node)
+{
+	unsigned long id = node->hand_id;
+	struct knode *knode;
+
+	rcu_read_lock();
+	do {
+		knode = xa_find(&kloc_kmap.knodes, &id, ULONG_MAX, KMAP_ACTIVE);
+		if (!knode || (test_bit(KNODE_FAST, &knode->flags) &&
+			       knode_tryget(knode)))
+			break;
+		id++;
+	} while (true);
+	rcu_read_unlock();
+
+	if (id != node->hand_id || !knode)
+		node->hand_index = 0;
+	node->hand_id = knode ? id : 0;
+	return knode;
 }
 
 /*
- * Demote the pages that are used least of the contexts in use. If there are none
- * it does not look again before the next scan. Return: pages that were moved.
+ * Demote the pages that are used least of the contexts in use: a hand goes round
+ * over all of them, and goes on where it was the last time. It looks at no more
+ * than it takes to find enough, if they are as they were of late.
+ *
+ * Return: pages that were moved.
  */
-static unsigned long demote_all_unused(struct kloc_node *node)
+static unsigned long demote_unused(struct kloc_node *node)
 {
-	node->moved = 0;
-	node->demoted_level = kloc_demotion_level(node->levels, missing(node));
-	visit_active(node, demote_unused);
-	node->exhausted = !node->moved;
-	return node->moved;
+	unsigned long moved = 0;
+	bool round = false;
+	struct knode *knode;
+
+	node->looks = LOOKS_A_PAGE * missing(node) + LEAST_LOOKS;
+	node->demoted_level = kloc_demotion_level(node->levels);
+	while (node->looks > 0 && !has_room(node) && may_go_on(node)) {
+		knode = at_hand(node);
+		if (!knode && round)
+			break;
+		round |= !knode;
+		if (!knode)
+			continue;
+		moved += turn_hand(node, knode);
+		if (!node->hand_index)
+			node->hand_id++;
+		knode_put(knode);
+	}
+	return moved;
 }
 
 /* Let kswapd demote what belongs to applications. */
@@ -593,11 +641,9 @@ static bool make_room(struct kloc_node *node)
 {
 	unsigned int attempts;
 
-	if (!has_room(node)) {
-		node->pressed = true;
-		/* What is new is on no LRU list yet, and could not be moved. */
+	/* What is new is on no LRU list yet, and could not be moved. */
+	if (!has_room(node))
 		lru_add_drain();
-	}
 	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
 		if (has_room(node) || !may_go_on(node))
 			return true;
@@ -605,7 +651,7 @@ static bool make_room(struct kloc_node *node)
 			attempts = 0;
 	}
 
-	if (!node->exhausted && demote_all_unused(node))
+	if (demote_unused(node))
 		return true;
 
 	if (headroom(node) > 0)
@@ -623,7 +669,7 @@ static void try_room(struct kloc_node *node)
 		return;
 	WRITE_ONCE(node->full, !make_room(node));
 	if (node->full)
-		node->full_until = now + scan_ns() / LOOKS;
+		node->full_until = now + scan_ns();
 }
 
 /* Is there room for a promotion, or can it be made? */
@@ -657,7 +703,6 @@ static void promote_used(struct kloc_node *node)
 	unsigned int i, count;
 
 	while (may_go_on(node) && (count = take_used(node, used))) {
-		node->hot += count;
 		for (i = 0; i < count; i++)
 			if (find_room(node))
 				promote_folio(node, &used[i]);
@@ -684,8 +729,8 @@ static void promote_whole(struct kloc_node *node, struct knode *knode,
 	       find_room(node) && may_go_on(node)) {
 		/* Before looking: what comes meanwhile sets it again. */
 		clear_bit(KNODE_SLOW, &knode->flags);
-		moved = move_chosen(node, knode, promoted[reason], reason,
-				    choose_all, done_promoting);
+		moved = move_all(node, knode, promoted[reason], reason,
+				 done_promoting);
 		if (!moved)
 			break;
 		left -= min(left, moved);

@@ -526,42 +526,15 @@ static void levels_are_powers_of_two(struct kunit *test)
 
 static const struct {
 	unsigned long fast[KLOC_LEVELS];
-	unsigned long room;
-	unsigned int level;
-} promotions[] = {
-	/* nothing could leave */
-	{ { 0 }, 10, 6 },
-	/* enough pages that nobody uses */
-	{ { 10, 5, 5 }, 10, 1 },
-	{ { 10, 5, 5 }, 15, 2 },
-	{ { 10, 5, 5 }, 16, 3 },
-	{ { 0, 0, 0, 0, 9 }, 9, 5 },
-	{ { 0, 0, 0, 0, 0, 9 }, 9, 6 },
-	{ { 10 }, 0, 1 },
-};
-
-static void who_comes_is_hotter(struct kunit *test)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(promotions); i++)
-		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_promotion_level(promotions[i].fast,
-							 promotions[i].room),
-				    promotions[i].level, "row %u", i);
-}
-
-static const struct {
-	unsigned long fast[KLOC_LEVELS];
-	unsigned long missing;
 	unsigned int level;
 } demotions[] = {
-	{ { 10, 5 }, 0, 0 },
-	{ { 10, 5 }, 10, 0 },
-	{ { 10, 5 }, 11, 1 },
-	{ { 0, 0, 5 }, 5, 2 },
+	{ { 0 }, 0 },
+	{ { 10, 70 }, 0 },
+	{ { 9, 71 }, 1 },
+	{ { 0, 0, 5 }, 2 },
 	/* what is hot stays, though too little leaves */
-	{ { 0, 0, 0, 0, 9 }, 5, 2 },
+	{ { 0, 0, 0, 0, 9 }, 2 },
+	{ { 1, 1, 1, 0, 99 }, 2 },
 };
 
 static void demotion_takes_what_it_needs(struct kunit *test)
@@ -569,9 +542,7 @@ static void demotion_takes_what_it_needs(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(demotions); i++)
-		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_demotion_level(demotions[i].fast,
-							demotions[i].missing),
+		KUNIT_EXPECT_EQ_MSG(test, kloc_demotion_level(demotions[i].fast),
 				    demotions[i].level, "row %u", i);
 }
 
@@ -698,7 +669,6 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(heat_fades),
 	KUNIT_CASE(pages_cool_down),
 	KUNIT_CASE(levels_are_powers_of_two),
-	KUNIT_CASE(who_comes_is_hotter),
 	KUNIT_CASE(demotion_takes_what_it_needs),
 	KUNIT_CASE(promotion_has_to_pay),
 	KUNIT_CASE(what_is_not_known_is_tried),
