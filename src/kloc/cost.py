@@ -44,15 +44,12 @@ class Column:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-KLOC_ON = {"/sys/kernel/mm/kloc/enabled": "1"}
-
 REFERENCE = Column("unpatched", "Debian's source, with our configuration", kernel.UNPATCHED)
 
 COLUMNS = (
     REFERENCE,
     Column("base", "our patches, CONFIG_KLOC_MACHINE off", "base"),
     Column("kloc", "CONFIG_KLOC on, contexts switched off", "kloc"),
-    Column("kloc-on", "contexts switched on, with nothing to do", "kloc", KLOC_ON),
     Column("machine", "CONFIG_KLOC_MACHINE on, and no timing model", "machine"),
 )
 """What can be measured; a kernel of another configuration, or in another state, is one more."""
