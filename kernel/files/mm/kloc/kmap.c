@@ -35,10 +35,8 @@ int add_to_kmap(struct kmap *kmap, struct knode *knode, gfp_t gfp)
 	xa_lock(&kmap->knodes);
 	knode->id = ++kmap->last;
 	error = __xa_insert(&kmap->knodes, knode->id, knode, gfp);
-	if (!error) {
-		__xa_set_mark(&kmap->knodes, knode->id, KMAP_INACTIVE);
+	if (!error)
 		kmap->count++;
-	}
 	xa_unlock(&kmap->knodes);
 	return error;
 }
@@ -87,10 +85,10 @@ bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse)
 	changes = !knode->dead && knode->inuse != inuse;
 	if (changes) {
 		WRITE_ONCE(knode->inuse, inuse);
-		__xa_set_mark(&kmap->knodes, knode->id,
-			      inuse ? KMAP_ACTIVE : KMAP_INACTIVE);
-		__xa_clear_mark(&kmap->knodes, knode->id,
-				inuse ? KMAP_INACTIVE : KMAP_ACTIVE);
+		if (inuse)
+			__xa_set_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
+		else
+			__xa_clear_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
 		sort_in(kmap, knode);
 	}
 	xa_unlock(&kmap->knodes);

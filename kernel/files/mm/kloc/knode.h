@@ -81,15 +81,14 @@ struct knode {
 	struct rcu_head rcu;
 };
 
-/* Marks of the kmap: all three, so that numbers are not given by xa_alloc(). */
+/* Marks of the kmap. Those that are inactive have not the first. */
 #define KMAP_ACTIVE	XA_MARK_0
-#define KMAP_INACTIVE	XA_MARK_1
 /* May have pages in fast memory. */
-#define KMAP_FAST	XA_MARK_2
+#define KMAP_FAST	XA_MARK_1
 
 /**
  * struct kmap - all knodes (4.2)
- * @knodes: by their number; marked as active or inactive. Iterable under RCU.
+ * @knodes: by their number; marked while they are active. Iterable under RCU.
  * @last: number of the knode that was added last.
  * @cold: those that are inactive and may have pages in fast memory, the one
  *	that is so for longest first. Changed under the lock of @knodes.
