@@ -44,8 +44,10 @@ rm -r /data/stress
 MIGRATION = """
 cd /sys/kernel/mm/kloc
 echo 100000000 >reserve_pages
-echo 255 >pin
-echo 1000 >scan_us
+echo 40 >pin
+# Or it would do nothing else.
+echo 20 >rate_mbps
+echo 50000 >scan_us
 echo 1 >promote_heat
 touch /run/switching
 (while [ -e /run/switching ]; do
@@ -64,7 +66,7 @@ mkdir -p /data/files
 for i in 1 2 3; do
     (cd /data/files
      for j in $(seq $((TIMES * 8))); do
-         head -c $((j * 50000)) /dev/urandom >$i.a
+         seq $i $((j * 8000)) >$i.a
          cp $i.a $i.b; mv $i.b $i.c; cmp $i.a $i.c
          truncate -s $((j * 20000)) $i.c; cmp -n $((j * 20000)) $i.a $i.c
          cat $i.a $i.a $i.a | md5sum >/dev/null
@@ -78,12 +80,12 @@ rm -r /data/files
 # File systems are mounted, frozen, remounted and unmounted, groups of processes end, and slow
 # memory goes and comes, while all that is migrated.
 MOUNTS = """
-head -c 67108864 /dev/zero >/data/image
+head -c 33554432 /dev/zero >/data/image
 mkfs.ext4 -q /data/image
 mkdir -p /run/mounted
 (for i in $(seq $TIMES); do
      mount -o loop /data/image /run/mounted
-     for j in $(seq 20); do head -c $((j * 30000)) /dev/urandom >/run/mounted/$j; done
+     for j in $(seq 20); do seq $i $((j * 3000)) >/run/mounted/$j; done
      (cd /run/mounted; md5sum ? ?? >sums)
      fsfreeze -f /run/mounted; sleep 0.1; fsfreeze -u /run/mounted
      mount -o remount,ro /run/mounted
@@ -100,7 +102,7 @@ echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 (for i in $(seq $((TIMES * 4))); do
      mkdir /sys/fs/cgroup/short
      sh -ec 'echo $$ >/sys/fs/cgroup/short/cgroup.procs
-         head -c 3000000 /dev/urandom >/data/short; cp /data/short /data/short.copy'
+         seq 300000 >/data/short; cp /data/short /data/short.copy'
      rmdir /sys/fs/cgroup/short
      cmp /data/short /data/short.copy
      rm /data/short /data/short.copy

@@ -141,7 +141,7 @@ static void switch_off(void)
 	free_nodes(nodes);
 }
 
-/* A fiftieth of the smallest fast node. */
+/* Part of the smallest fast node: what is allocated between two looks. */
 static unsigned long default_reserve(void)
 {
 	unsigned long pages = ULONG_MAX;
@@ -150,7 +150,7 @@ static unsigned long default_reserve(void)
 	for_each_online_node(nid)
 		if (is_fast(nid))
 			pages = min(pages, node_present_pages(nid));
-	return pages == ULONG_MAX ? 0 : pages / 50;
+	return pages == ULONG_MAX ? 0 : pages / 32;
 }
 
 static int switch_on(void)
