@@ -15,9 +15,10 @@ MEMORY = 768 << 20
 SETUP = """
 for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
-    ! grep -q 'not ok' $result
+    if grep -q 'not ok' $result; then exit 1; fi
 done
 grep -q '^ok' /sys/kernel/debug/kunit/kloc_machine/results
+grep -q '^ok' /sys/kernel/debug/kunit/kloc/results
 """
 # Files that are written, verified, mapped, truncated and removed, by several at a time. TIMES is
 # how much of it there is time for: the model takes its own.

@@ -185,7 +185,9 @@ bool knode_touch(struct kmap *kmap, struct knode *knode)
 		WRITE_ONCE(knode->age, 0);
 		WRITE_ONCE(knode->used, ktime_get_mono_fast_ns());
 	}
-	if (READ_ONCE(knode->inuse) && knode_list_has(knode))
+	if (!READ_ONCE(knode->inuse))
+		knode_list_miss();
+	else if (knode_list_has(knode))
 		return false;
 
 	activated = kmap_set_inuse(kmap, knode, true);

@@ -146,6 +146,7 @@ unsigned int kmap_get_random(struct kmap *kmap, struct knode **knodes,
 #define KNODE_LIST_SIZE		16
 
 bool knode_list_has(const struct knode *knode);
+void knode_list_miss(void);
 void knode_list_add(struct knode *knode);
 void knode_list_drop(struct knode *knode);
 unsigned long knode_list_saved(void);

@@ -79,6 +79,14 @@ bool knode_list_has(const struct knode *knode)
 }
 
 /**
+ * knode_list_miss() - a knode is used that is on no list, as it is inactive
+ */
+void knode_list_miss(void)
+{
+	raw_cpu_inc(knode_lists.missed);
+}
+
+/**
  * knode_list_add() - add an active knode to this CPU's list
  * @knode: the knode; if it is inactive by now, nothing is done
  */

@@ -86,7 +86,8 @@ void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
 	stream->flags = flags;
 	stream->next = pos + count;
 	stream->size += count;
-	stream->used += DIV_ROUND_UP_ULL(count, KLOC_USED_UNIT);
+	stream->used = min(stream->used + DIV_ROUND_UP_ULL(count, KLOC_USED_UNIT),
+			   U32_MAX);
 }
 
 /**
