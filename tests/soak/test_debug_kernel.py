@@ -40,15 +40,15 @@ for one in $work; do wait $one; done
 rm -r /data/stress
 """
 # Contexts migrate all the time, both ways, in every mode, and are switched off and on meanwhile:
-# as fast memory never has room enough, all that is not in use leaves it, and all that is used
-# comes back. What is done to files is checked.
+# fast memory has hardly more room than has to be kept free, so that what is not in use leaves it,
+# and what is used comes back. What is done to files is checked.
 MIGRATION = """
 cd /sys/kernel/mm/kloc
-echo 100000000 >reserve_pages
+awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
+    node == "0," && $1 == "promo" {free -= $2} END {print free - 4000}' /proc/zoneinfo >reserve_pages
 echo 40 >pin
-# Or it would do nothing else.
 echo 20 >rate_mbps
-echo 50000 >scan_us
+echo 200000 >scan_us
 echo 1 >promote_heat
 touch /run/switching
 (while [ -e /run/switching ]; do
