@@ -45,7 +45,8 @@ rm -r /data/stress
 MIGRATION = """
 cd /sys/kernel/mm/kloc
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
-    node == "0," && $1 == "promo" {free -= $2} END {print free - 4000}' /proc/zoneinfo >reserve_pages
+    node == "0," && $1 == "promo" {free -= $2}
+    END {print free - 4000}' /proc/zoneinfo >reserve_pages
 echo 40 >pin
 echo 20 >rate_mbps
 echo 200000 >scan_us
