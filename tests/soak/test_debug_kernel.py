@@ -47,8 +47,8 @@ cd /sys/kernel/mm/kloc
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
     node == "0," && $1 == "promo" {free -= $2}
     END {print free - 4000}' /proc/zoneinfo >reserve_pages
-echo 40 >pin
-echo 20 >rate_mbps
+# Or it would do nothing else.
+echo 8 >pin
 echo 200000 >scan_us
 echo 1 >promote_heat
 touch /run/switching
