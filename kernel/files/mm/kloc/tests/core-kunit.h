@@ -6,6 +6,7 @@
 #define _MM_KLOC_CORE_KUNIT_H
 
 #include <kunit/test.h>
+#include <linux/sizes.h>
 
 struct core_test {
 	struct kmap kmap;
@@ -598,7 +599,7 @@ static const struct {
 	{ { 40 * PAGE_SIZE, 0, 0 }, 1000, 0 },
 	/* an empty file */
 	{ { 0, 0, 4 * PAGE_SIZE }, 0, 64 },
-	{ { SIZE_MAX, SIZE_MAX, SIZE_MAX }, 1, U16_MAX * 64UL },
+	{ { SZ_1G, SZ_1G, SZ_1G }, 1, U16_MAX * 64UL },
 };
 
 static void small_files_are_dense(struct kunit *test)
