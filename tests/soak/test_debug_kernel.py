@@ -13,6 +13,8 @@ PACKAGES = ("fio", "e2fsprogs")
 MEMORY = 768 << 20
 
 SETUP = """
+# Warnings are looked for in what the console shows.
+echo 8 >/proc/sys/kernel/printk
 for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
     if grep -q 'not ok' $result; then exit 1; fi
@@ -157,6 +159,7 @@ for i in 1 2; do echo scan >/sys/kernel/debug/kmemleak; sleep 6; done
 cat /sys/kernel/debug/kmemleak
 test -z "$(cat /sys/kernel/debug/kmemleak)"
 grep -q 'debug_locks: *1' /proc/lockdep_stats
+test "$(cat /sys/kernel/warn_count)" = 0
 """
 
 
