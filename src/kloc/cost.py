@@ -49,6 +49,7 @@ REFERENCE = Column("unpatched", "Debian's source, with our configuration", kerne
 COLUMNS = (
     REFERENCE,
     Column("base", "our patches, CONFIG_KLOC_MACHINE off", "base"),
+    Column("kloc", "CONFIG_KLOC on, contexts switched off", "kloc"),
     Column("machine", "CONFIG_KLOC_MACHINE on, and no timing model", "machine"),
 )
 """What can be measured; a kernel of another configuration, or in another state, is one more."""
@@ -237,6 +238,13 @@ def _group(group: Group) -> dict[str, Any]:
     }
 
 
+def tables(all_measured: Sequence[Measured]) -> Iterable[Table]:
+    """Return tables of the reference and two others each: 80 columns have no room for more."""
+    reference, *others = all_measured
+    for first in range(0, max(len(others), 1), 2):
+        yield table([reference, *others[first : first + 2]])
+
+
 def table(all_measured: Sequence[Measured]) -> Table:
     """Return what the calls take on the reference, which is first, and how the others differ."""
     from rich.box import SIMPLE
@@ -244,7 +252,6 @@ def table(all_measured: Sequence[Measured]) -> Table:
 
     reference, *others = all_measured
     title = "A call's instructions and data cache lines"
-    # Three kernels fit 80 columns.
     made = Table(
         title=title, title_justify="left", box=SIMPLE, padding=(0, 0, 0, 1), show_edge=False
     )

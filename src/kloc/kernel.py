@@ -30,12 +30,16 @@ UNPATCHED = "unpatched"
 """The variant that is Debian's source as it is: what ours is compared with."""
 
 VARIANTS = {
-    "machine": ("base.config", "machine.config"),
-    "debug": ("base.config", "machine.config", "debug.config"),
+    "machine": ("base.config", "kloc.config", "machine.config"),
+    "debug": ("base.config", "kloc.config", "machine.config", "debug.config"),
     "base": ("base.config",),
+    "kloc": ("base.config", "kloc.config"),
     UNPATCHED: ("base.config",),
 }
 """The fragments of kernel/config that each kind of kernel is configured with."""
+
+UM_CONFIG = "um.config"
+"""The fragment that the kernel as a program is configured with."""
 
 SOURCE = Path("/build/linux")
 OBJECTS = Path("/build/objects")
@@ -57,6 +61,9 @@ ENVIRONMENT = {
 
 FIRST_STEPS = 2400
 """About how many lines make prints when it compiles all; later builds know it from the last."""
+
+UM_STEPS = 900
+"""The same for ARCH=um."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,17 @@ def build(variant: str = "machine") -> Kernel:
     made = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
     release = (made / "release").read_text().strip()
     return Kernel(made / "bzImage", made / "vmlinux", made / "config", release, of)
+
+
+def build_um() -> Path:
+    """Return the kernel as a program, which prints its unit tests' results and ends.
+
+    It is built for ARCH=um if it is not in the cache; KlocError as for `build`.
+    """
+    tools = root.tool_root()
+    made_of = [KERNEL / "files", *patches(), KERNEL / "config" / UM_CONFIG]
+    key = cache.key(tools.key, tools.versions()["linux-source"], *made_of)
+    return cache.build("kernel-um", key, lambda draft: _build_um(tools, draft)) / "linux"
 
 
 def series(variant: str = "machine") -> str:
@@ -246,12 +264,36 @@ def _build(tools: Root, variant: str, draft: Path) -> None:
             shutil.copy(objects / path, draft / name)
 
 
-class _Make:
-    """The kernel's own build, on one source tree and one folder of objects."""
+def _build_um(tools: Root, draft: Path) -> None:
+    linux = vanilla()
+    with cache.locked(linux.parent / "work.lock", "a kernel"):
+        tree = WorkTree(tools, linux)
+        tree.update()
+        objects = tree.objects("um")
+        make = _Make(tools, tree.source, objects, arch="um", target="linux", steps=UM_STEPS)
+        make.configure([UM_CONFIG])
+        make.compile()
+        shutil.copy(objects / "linux", draft / "linux")
 
-    def __init__(self, tools: Root, source: Path, objects: Path) -> None:
+
+class _Make:
+    """The kernel's own build of `target`, on one source tree and one folder of objects."""
+
+    def __init__(
+        self,
+        tools: Root,
+        source: Path,
+        objects: Path,
+        *,
+        arch: str = "x86",
+        target: str = "bzImage",
+        steps: int = FIRST_STEPS,
+    ) -> None:
         self.tools = tools
         self.objects = objects
+        self.target = target
+        self.environment = {**ENVIRONMENT, "ARCH": arch}
+        self._first_steps = steps
         self.log = objects.with_suffix(".log")
         self._reconfigured = True
         ccache = cache.folder() / "ccache"
@@ -268,7 +310,7 @@ class _Make:
         before = self._config()
         merge = ["scripts/kconfig/merge_config.sh", "-n", "-O", str(OBJECTS)]
         merge += [str(CONFIG / name) for name in fragments]
-        output = self.tools.run(merge, binds=self.binds, cwd=SOURCE, env=ENVIRONMENT)
+        output = self.tools.run(merge, binds=self.binds, cwd=SOURCE, env=self.environment)
         refused = re.findall(r"Requested value: +(CONFIG_.*)\nActual value: *(.*)", output)
         if refused:
             lines = [f"  {asked}   (it is: {got or 'not there'})" for asked, got in refused]
@@ -278,14 +320,16 @@ class _Make:
     def compile(self) -> None:
         """Make bzImage and vmlinux; an error of the compiler: KlocError with what it said."""
         expected = self._steps()
-        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "bzImage"]
+        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", self.target]
         with ui.progress("building the kernel", expected) as progress, self.log.open("w") as log:
 
             def on_line(line: str) -> None:
                 log.write(line)
                 progress.advance()
 
-            status = self.tools.follow(argv, on_line, binds=self.binds, cwd=SOURCE, env=ENVIRONMENT)
+            status = self.tools.follow(
+                argv, on_line, binds=self.binds, cwd=SOURCE, env=self.environment
+            )
         if status != 0:
             raise self._error()
         if expected:
@@ -309,7 +353,7 @@ class _Make:
         if (self.objects / "vmlinux").exists() and not self._reconfigured:
             return None
         known = self.objects / "steps"
-        return int(known.read_text()) if known.exists() else FIRST_STEPS
+        return int(known.read_text()) if known.exists() else self._first_steps
 
     def _error(self) -> KlocError:
         lines = self.log.read_text().splitlines()

@@ -27,7 +27,17 @@ from kloc.profile import Profile
 POLICIES = PROJECT / "policies"
 DEFAULT = "tpp"
 # The rows of a comparison when none are asked for, worst bound to best.
-COMPARED = ("all-slow", "naive", "stock", "autonuma", "tpp", "oracle", "all-fast")
+COMPARED = (
+    "all-slow",
+    "naive",
+    "stock",
+    "autonuma",
+    "tpp",
+    "kloc-nomigrate",
+    "kloc",
+    "oracle",
+    "all-fast",
+)
 TIMINGS = ("fast", "slow")
 COUNTERS = ("promoted", "demoted", "hint_faults")
 

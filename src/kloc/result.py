@@ -76,6 +76,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
         "series": series(model["series"]),
         "hint_faults": vmstat[HINT_FAULTS],
         "vmstat": vmstat,
+        "contexts": contexts(raw.frames),
         "clock_error": clock_error(model),
         "computed": False,
         "notes": [],
@@ -211,6 +212,18 @@ def vmstat_change(frames: Mapping[str, str]) -> dict[str, int]:
     """Return how the kernel's counters changed over the measured region."""
     begin, end = (_vmstat(frames[name]) for name in ("vmstat_begin", "vmstat_end"))
     return {name: end.get(name, 0) - begin.get(name, 0) for name in VMSTAT_KEPT}
+
+
+def contexts(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return what contexts counted over the region, and what there was of them at its end.
+
+    The names are those of /sys/kernel/mm/kloc/stat. Empty if the kernel has no contexts.
+    """
+    if "contexts_end" not in frames:
+        return {}
+    begin, end = (_vmstat(frames[name]) for name in ("contexts_begin", "contexts_end"))
+    changed = {name: value - begin.get(name, 0) for name, value in end.items()}
+    return {"changed": {name: value for name, value in changed.items() if value}, "end": end}
 
 
 def clock_error(model: Mapping[str, Any]) -> float:

@@ -8,16 +8,19 @@ import pytest
 from kloc import kernel, machine, policy, profile
 from kloc.machine import Job, Parts, Raw
 
-PACKAGES = ("fio",)
+PACKAGES = ("fio", "e2fsprogs")
 # What the debug kernel needs for itself comes on top of the machine's memory.
 MEMORY = 768 << 20
 
 SETUP = """
+# Warnings are looked for in what the console shows.
+echo 8 >/proc/sys/kernel/printk
 for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
-    ! grep -q 'not ok' $result
+    if grep -q 'not ok' $result; then exit 1; fi
 done
 grep -q '^ok' /sys/kernel/debug/kunit/kloc_machine/results
+grep -q '^ok' /sys/kernel/debug/kunit/kloc/results
 """
 # Files that are written, verified, mapped, truncated and removed, by several at a time. TIMES is
 # how much of it there is time for: the model takes its own.
@@ -37,6 +40,102 @@ for i in 1 2 3; do
 done
 for one in $work; do wait $one; done
 rm -r /data/stress
+"""
+# Contexts migrate all the time, both ways, in every mode, and are switched off and on meanwhile:
+# fast memory has hardly more room than has to be kept free, so that what is not in use leaves it,
+# and what is used comes back. What is done to files is checked.
+MIGRATION = """
+cd /sys/kernel/mm/kloc
+awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
+    node == "0," && $1 == "promo" {free -= $2}
+    END {print free - 4000}' /proc/zoneinfo >reserve_pages
+# Or it would do nothing else.
+echo 8 >pin
+echo 200000 >scan_us
+echo 1 >promote_heat
+touch /run/switching
+(while [ -e /run/switching ]; do
+    for mode in migrate random allactive nomigrate migrate; do
+        echo $mode >/sys/kernel/mm/kloc/mode
+        sleep 0.3
+        echo 2 >/proc/sys/vm/drop_caches
+        echo 0 >/sys/kernel/mm/kloc/enabled
+        echo 1 >/sys/kernel/mm/kloc/enabled
+    done
+done) &
+switching=$!
+"""
+FILES = """
+mkdir -p /data/files
+for i in 1 2 3; do
+    (cd /data/files
+     for j in $(seq $((TIMES * 8))); do
+         seq $i $((j * 8000)) >$i.a
+         cp $i.a $i.b; mv $i.b $i.c; cmp $i.a $i.c
+         truncate -s $((j * 20000)) $i.c; cmp -n $((j * 20000)) $i.a $i.c
+         cat $i.a $i.a $i.a | md5sum >/dev/null
+         ln $i.a $i.d; rm $i.a; cat $i.d $i.c >$i.e; rm $i.c $i.d $i.e
+     done) &
+    files="$files $!"
+done
+for one in $files; do wait $one; done
+rm -r /data/files
+"""
+# File systems are mounted, frozen, remounted and unmounted, groups of processes end, and slow
+# memory goes and comes, while all that is migrated.
+MOUNTS = """
+head -c 33554432 /dev/zero >/data/image
+mkfs.ext4 -q /data/image
+mkdir -p /run/mounted
+(for i in $(seq $TIMES); do
+     mount -o loop /data/image /run/mounted
+     for j in $(seq 20); do seq $i $((j * 3000)) >/run/mounted/$j; done
+     (cd /run/mounted; md5sum ? ?? >sums)
+     fsfreeze -f /run/mounted; sleep 0.1; fsfreeze -u /run/mounted
+     mount -o remount,ro /run/mounted
+     (cd /run/mounted; md5sum --quiet -c sums)
+     umount /run/mounted
+     mount -o loop /data/image /run/mounted
+     (cd /run/mounted; md5sum --quiet -c sums)
+     umount /run/mounted
+ done) &
+mounts=$!
+"""
+GROUPS = """
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+(for i in $(seq $((TIMES * 4))); do
+     mkdir /sys/fs/cgroup/short
+     sh -ec 'echo $$ >/sys/fs/cgroup/short/cgroup.procs
+         seq 300000 >/data/short; cp /data/short /data/short.copy'
+     rmdir /sys/fs/cgroup/short
+     cmp /data/short /data/short.copy
+     rm /data/short /data/short.copy
+ done) &
+groups=$!
+"""
+HOTPLUG = """
+(for i in $(seq $TIMES); do
+     for block in /sys/devices/system/node/node1/memory*; do
+         # It fails where pages cannot be moved.
+         if echo offline >$block/state; then went=$((went + 1)); echo online >$block/state; fi
+     done
+ done 2>/dev/null
+ echo "blocks of memory that went and came: $went"
+ test $went -gt 0) &
+hotplug=$!
+"""
+ENDED = """
+for one in $mounts $groups $hotplug; do wait $one; done
+rm /data/image
+"""
+SETTLED = """
+rm /run/switching
+wait $switching
+grep -E '^(demoted|promoted|placed|not_moved)' /sys/kernel/mm/kloc/stat
+test "$(awk '/^demoted/ {n += $2} END {print (n > 1000)}' /sys/kernel/mm/kloc/stat)" = 1
+test "$(awk '/^promoted/ {n += $2} END {print (n > 0)}' /sys/kernel/mm/kloc/stat)" = 1
+echo 0 >/sys/kernel/mm/kloc/enabled
+grep -qx 'knodes 0' /sys/kernel/mm/kloc/stat
 """
 # Allocations fail in a tenth of the cases, in a shell and its children; what they do may fail.
 FAULTS = """
@@ -60,6 +159,7 @@ for i in 1 2; do echo scan >/sys/kernel/debug/kmemleak; sleep 6; done
 cat /sys/kernel/debug/kmemleak
 test -z "$(cat /sys/kernel/debug/kmemleak)"
 grep -q 'debug_locks: *1' /proc/lockdep_stats
+test "$(cat /sys/kernel/warn_count)" = 0
 """
 
 
@@ -69,11 +169,10 @@ def parts() -> Parts:
     return dataclasses.replace(machine.prepare(PACKAGES), kernel=kernel.build("debug"))
 
 
-def run(parts: Parts, *, modelled: bool) -> Raw:
-    times = 1 if modelled else 4
+def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> Raw:
     host = profile.load(profile.DEFAULT)
     host = dataclasses.replace(host, fast=dataclasses.replace(host.fast, capacity=MEMORY))
-    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{STRESS}{FAULTS}", "check": LEAKS}
+    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": LEAKS}
     settings = policy.load("tpp").settings("", host)
     job = Job("debug", host, scripts, settings, packages=PACKAGES, modelled=modelled)
     return machine.run(job, parts)
@@ -82,5 +181,14 @@ def run(parts: Parts, *, modelled: bool) -> Raw:
 @pytest.mark.soak
 @pytest.mark.parametrize("modelled", [False, True], ids=["two CPUs", "timing model"])
 def test_nothing_is_reported(parts: Parts, modelled: bool) -> None:
-    raw = run(parts, modelled=modelled)
+    raw = run(parts, STRESS + FAULTS, modelled=modelled, times=1 if modelled else 4)
+    assert not machine.WARNING.search(raw.console), raw.console[-4000:]
+
+
+@pytest.mark.soak
+def test_contexts_migrate_under_load(parts: Parts) -> None:
+    others = MOUNTS + GROUPS + HOTPLUG
+    script = MIGRATION + others + STRESS + FILES + ENDED + FAULTS + SETTLED
+    # About half an hour.
+    raw = run(parts, script, modelled=False, times=1)
     assert not machine.WARNING.search(raw.console), raw.console[-4000:]

@@ -53,6 +53,10 @@ def test_patches(tools: Root, linux: Path, patch: Path) -> None:
     checkpatch(tools, linux, ignored, f"/build/kernel/patches/{patch.name}")
 
 
-def test_kernel_files(tools: Root, linux: Path) -> None:
-    names = [f"/build/kernel/files/{name}" for name in kernel.new_files()]
-    checkpatch(tools, linux, NOT_OURS, "--file", *names)
+@pytest.mark.parametrize("traces", [False, True], ids=["others", "trace events"])
+def test_kernel_files(tools: Root, linux: Path, traces: bool) -> None:
+    events = Path("include/trace/events")
+    names = [name for name in kernel.new_files() if (name.parent == events) == traces]
+    ignored = NOT_OURS + (TRACE_EVENTS if traces else [])
+    paths = [f"/build/kernel/files/{name}" for name in names]
+    checkpatch(tools, linux, ignored, "--file", *paths)

@@ -163,6 +163,13 @@ def test_all_of_it_is_written(
     assert "unpatched" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("kernels", "tables"), [(1, [1]), (2, [2]), (3, [3]), (4, [3, 2])])
+def test_there_is_room_for_three_kernels_side_by_side(kernels: int, tables: list[int]) -> None:
+    made = cost.tables([measured("unpatched")] * kernels)
+    # Names of calls, two columns for the reference, three for each of the others.
+    assert [len(each.columns) // 3 for each in made] == tables
+
+
 def test_a_file_that_cannot_be_written_is_told_first(tmp_path: Path) -> None:
     with pytest.raises(KlocError, match="there is no folder"):
         bench.run(arguments("cost", "--json", str(tmp_path / "no" / "cost.json")))

@@ -19,7 +19,8 @@ def test_every_policy_loads(name: str) -> None:
 
 
 def test_a_comparison_has_these_rows_in_this_order() -> None:
-    rows = ["all-slow", "naive", "stock", "autonuma", "tpp", "oracle", "all-fast"]
+    rows = ["all-slow", "naive", "stock", "autonuma", "tpp", "kloc-nomigrate", "kloc"]
+    rows += ["oracle", "all-fast"]
     assert list(policy.COMPARED) == rows
     assert policy.names()[: len(rows)] == rows
 
@@ -33,6 +34,9 @@ def test_a_comparison_has_these_rows_in_this_order() -> None:
         ("stock", "0", "0"),
         ("autonuma", "1", "0"),
         ("tpp", "2", "1"),
+        # Applications' pages are treated as under tpp.
+        ("kloc-nomigrate", "2", "1"),
+        ("kloc", "2", "1"),
     ],
 )
 def test_what_the_policies_set(name: str, balancing: str, demotion: str) -> None:

@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
             result.write(args.json, cost.document(measured))
     finally:
         # Whatever becomes of the file, what took minutes is shown.
-        ui.console_out().print(cost.table(measured))
+        for table in cost.tables(measured):
+            ui.console_out().print(table)
         for line in cost.remarks(measured):
             ui.console_out().print(line, markup=False)
     return 0

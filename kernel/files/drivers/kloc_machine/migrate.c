@@ -39,6 +39,8 @@ static enum kloc_machine_reason reason_of(int reason)
 		return KLOC_MACHINE_MEMPOLICY;
 	case MR_DAMON:
 		return KLOC_MACHINE_DAMON;
+	case MR_KLOC:
+		return KLOC_MACHINE_CONTEXT;
 	}
 	return KLOC_MACHINE_OTHER_REASON;
 }

@@ -91,7 +91,7 @@ enum kloc_machine_reason {
 	KLOC_MACHINE_COMPACTION,
 	KLOC_MACHINE_MEMPOLICY,		/* mbind, move_pages, cpusets */
 	KLOC_MACHINE_DAMON,
-	KLOC_MACHINE_CONTEXT,		/* reserved: its context moved */
+	KLOC_MACHINE_CONTEXT,		/* its context moved */
 	KLOC_MACHINE_OTHER_REASON,
 	KLOC_MACHINE_REASONS,
 };

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Contexts of files: what the rest of the kernel calls. See mm/kloc.
+ *
+ * All of it is a no-op behind a static key until KLOC is switched on, and
+ * nothing at all without CONFIG_KLOC.
+ */
+#ifndef _LINUX_KLOC_H
+#define _LINUX_KLOC_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct address_space;
+struct file;
+struct folio;
+struct inode;
+
+/*
+ * Reclaim leaves it to contexts to demote their pages until its priority is
+ * down to this: by then they have had the time.
+ */
+#define KLOC_KEEPS_PRIORITY	6
+
+#ifdef CONFIG_KLOC
+
+DECLARE_STATIC_KEY_FALSE(kloc_key);
+
+void __kloc_inode_destroy(struct inode *inode);
+void __kloc_file_open(struct file *file);
+void __kloc_file_close(struct file *file);
+void __kloc_file_access(struct file *file, bool write, const loff_t *pos,
+			size_t count);
+void __kloc_inode_touch(struct inode *inode);
+struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
+				 unsigned int order);
+void __kloc_folio_added(struct folio *folio);
+void __kloc_folio_used(struct folio *folio);
+bool __kloc_keeps_folio(struct folio *folio);
+
+static inline bool kloc_is_on(void)
+{
+	return static_branch_unlikely(&kloc_key);
+}
+
+#else /* !CONFIG_KLOC */
+
+static inline bool kloc_is_on(void)
+{
+	return false;
+}
+
+static inline void __kloc_inode_destroy(struct inode *inode) { }
+static inline void __kloc_file_open(struct file *file) { }
+static inline void __kloc_file_close(struct file *file) { }
+
+static inline void __kloc_file_access(struct file *file, bool write,
+				      const loff_t *pos, size_t count)
+{
+}
+
+static inline void __kloc_inode_touch(struct inode *inode) { }
+
+static inline struct folio *__kloc_alloc_folio(struct address_space *mapping,
+					       gfp_t gfp, unsigned int order)
+{
+	return NULL;
+}
+
+static inline void __kloc_folio_added(struct folio *folio) { }
+static inline void __kloc_folio_used(struct folio *folio) { }
+
+static inline bool __kloc_keeps_folio(struct folio *folio)
+{
+	return false;
+}
+
+#endif /* CONFIG_KLOC */
+
+/**
+ * kloc_inode_destroy() - an inode goes, and its context with it
+ * @inode: the inode, which nobody uses any more
+ */
+static inline void kloc_inode_destroy(struct inode *inode)
+{
+	if (kloc_is_on())
+		__kloc_inode_destroy(inode);
+}
+
+/**
+ * kloc_file_open() - a file has been opened
+ * @file: the file, nobody else has it yet
+ */
+static inline void kloc_file_open(struct file *file)
+{
+	if (kloc_is_on())
+		__kloc_file_open(file);
+}
+
+/**
+ * kloc_file_close() - a file is closed for the last time
+ * @file: the file, its inode and dentry are still there
+ */
+static inline void kloc_file_close(struct file *file)
+{
+	if (kloc_is_on())
+		__kloc_file_close(file);
+}
+
+/**
+ * kloc_file_access() - a file is about to be read or written
+ * @file: the file
+ * @write: true if it is written
+ * @pos: where, NULL for a stream
+ * @count: bytes
+ */
+static inline void kloc_file_access(struct file *file, bool write,
+				    const loff_t *pos, size_t count)
+{
+	if (kloc_is_on())
+		__kloc_file_access(file, write, pos, count);
+}
+
+/**
+ * kloc_inode_touch() - a file is used in another way
+ * @inode: the inode, which the caller keeps
+ */
+static inline void kloc_inode_touch(struct inode *inode)
+{
+	if (kloc_is_on())
+		__kloc_inode_touch(inode);
+}
+
+/**
+ * kloc_alloc_folio() - allocate page cache where its context should be
+ * @mapping: that the folio is for
+ * @gfp: how
+ * @order: of the folio
+ *
+ * Nothing is reclaimed, and nobody woken, for having a folio in the one tier
+ * rather than in the other.
+ *
+ * Return: the folio, or NULL: then allocate it as if there were no contexts.
+ */
+static inline struct folio *kloc_alloc_folio(struct address_space *mapping,
+					     gfp_t gfp, unsigned int order)
+{
+	return kloc_is_on() ? __kloc_alloc_folio(mapping, gfp, order) : NULL;
+}
+
+/**
+ * kloc_folio_added() - a folio was added to the page cache
+ * @folio: the folio, locked
+ */
+static inline void kloc_folio_added(struct folio *folio)
+{
+	if (kloc_is_on())
+		__kloc_folio_added(folio);
+}
+
+/**
+ * kloc_folio_used() - a folio of the page cache is used
+ * @folio: the folio, which the caller has a reference to
+ */
+static inline void kloc_folio_used(struct folio *folio)
+{
+	if (kloc_is_on())
+		__kloc_folio_used(folio);
+}
+
+/**
+ * kloc_keeps_folio() - is a folio moved by its context alone?
+ * @folio: the folio, locked
+ *
+ * Return: true if reclaim should not demote it.
+ */
+static inline bool kloc_keeps_folio(struct folio *folio)
+{
+	return kloc_is_on() && __kloc_keeps_folio(folio);
+}
+
+#endif /* _LINUX_KLOC_H */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM kloc
+
+#if !defined(_TRACE_KLOC_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TRACE_KLOC_H
+
+#include <linux/fs.h>
+#include <linux/tracepoint.h>
+
+DECLARE_EVENT_CLASS(kloc_knode,
+
+	TP_PROTO(const struct knode *knode, const struct inode *inode),
+
+	TP_ARGS(knode, inode),
+
+	TP_STRUCT__entry(
+		__field(unsigned long, knode)
+		__field(dev_t, dev)
+		__field(unsigned long, ino)
+	),
+
+	TP_fast_assign(
+		__entry->knode	= knode->id;
+		__entry->dev	= inode ? inode->i_sb->s_dev : 0;
+		__entry->ino	= inode ? inode->i_ino : 0;
+	),
+
+	TP_printk("knode=%lu dev=%d:%d ino=%lu", __entry->knode,
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->ino)
+);
+
+DEFINE_EVENT(kloc_knode, kloc_knode_create,
+	TP_PROTO(const struct knode *knode, const struct inode *inode),
+	TP_ARGS(knode, inode));
+
+DEFINE_EVENT(kloc_knode, kloc_activate,
+	TP_PROTO(const struct knode *knode, const struct inode *inode),
+	TP_ARGS(knode, inode));
+
+DEFINE_EVENT(kloc_knode, kloc_deactivate,
+	TP_PROTO(const struct knode *knode, const struct inode *inode),
+	TP_ARGS(knode, inode));
+
+TRACE_EVENT(kloc_migrate,
+
+	TP_PROTO(const struct knode *knode, int nid, int reason,
+		 unsigned int moved, unsigned int failed),
+
+	TP_ARGS(knode, nid, reason, moved, failed),
+
+	TP_STRUCT__entry(
+		__field(unsigned long, knode)
+		__field(int, nid)
+		__field(int, reason)
+		__field(unsigned int, moved)
+		__field(unsigned int, failed)
+	),
+
+	TP_fast_assign(
+		__entry->knode	= knode->id;
+		__entry->nid	= nid;
+		__entry->reason	= reason;
+		__entry->moved	= moved;
+		__entry->failed	= failed;
+	),
+
+	TP_printk("knode=%lu nid=%d reason=%s moved=%u failed=%u",
+		  __entry->knode, __entry->nid,
+		  __print_symbolic(__entry->reason,
+				   { 0, "inactive" }, { 1, "unused" },
+				   { 2, "last" }, { 3, "activated" },
+				   { 4, "used" }),
+		  __entry->moved, __entry->failed)
+);
+
+#endif /* _TRACE_KLOC_H */
+
+/* This part must be outside protection */
+#include <trace/define_trace.h>

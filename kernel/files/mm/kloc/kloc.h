@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Contexts of files in the tiers of memory: what the files of mm/kloc share.
+ */
+#ifndef _MM_KLOC_KLOC_H
+#define _MM_KLOC_KLOC_H
+
+#include <linux/kloc.h>
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "knode.h"
+
+struct cpumask;
+struct file;
+struct folio;
+struct task_struct;
+
+/* What KLOC does. The last two are controls to compare it with. */
+enum kloc_mode {
+	KLOC_NOMIGRATE,		/* pages are placed, and stay there */
+	KLOC_MIGRATE,
+	KLOC_RANDOM,		/* random contexts are demoted, not cold ones */
+	KLOC_ALLACTIVE,		/* no context is ever inactive */
+	KLOC_MODES,
+};
+
+/* Which kinds of objects take part, bits. */
+enum kloc_kind {
+	KLOC_KIND_FILE,		/* pages of files */
+	KLOC_KIND_BLOCKDEV,	/* a file system's own, which no file owns */
+	KLOC_KINDS,
+};
+
+/* Why a page moved, or did not. */
+enum kloc_event {
+	KLOC_DEMOTED_INACTIVE,	/* its context is not in use */
+	KLOC_DEMOTED_UNUSED,	/* it was not used, its context is */
+	KLOC_DEMOTED_LAST,	/* nothing colder was left */
+	KLOC_PROMOTED_WHOLE,	/* its context has become active */
+	KLOC_PROMOTED_DENSE,	/* its context is used much for its size */
+	KLOC_PROMOTED_USED,	/* it was used */
+	KLOC_MOVES,
+	KLOC_NOT_PINNED = KLOC_MOVES,	/* it has moved too often */
+	KLOC_NOT_BUSY,		/* locked, under writeback, not on an LRU list */
+	KLOC_NOT_MOVABLE,	/* mlocked, or the file system cannot move it */
+	KLOC_NOT_MIGRATED,	/* somebody used it, or there was no room */
+	KLOC_NOT_PAYING,	/* a context would not have paid for its move */
+	KLOC_PLACED_FAST,
+	KLOC_PLACED_SLOW,
+	KLOC_PLACED_ELSEWHERE,	/* no room where it should have gone */
+	KLOC_PREDICTED,		/* contexts that would be streams */
+	KLOC_MISPREDICTED,	/* of these, those that were none */
+	KLOC_EVENTS,
+};
+
+/**
+ * struct kloc_settings - what can be set in /sys/kernel/mm/kloc
+ * @mode: enum kloc_mode
+ * @kinds: bit for each enum kloc_kind that takes part
+ * @reserve: pages of fast memory that are kept free for what comes
+ * @rate: bytes that may be moved in a second, 0 for no limit
+ * @scan_us: how often contexts age, and the pages of active ones
+ * @inactive_age: scans after which an open file is not in use any more
+ * @promote_heat: how often a context must have become active of late to be
+ *	promoted whole
+ * @promote_pages: of a larger one pages are promoted as they are used
+ * @stream_bytes: bytes after which what is only streamed goes to slow memory
+ * @pin: moves after which a page stays where it is
+ */
+struct kloc_settings {
+	unsigned long mode;
+	unsigned long kinds;
+	unsigned long reserve;
+	unsigned long rate;
+	unsigned long scan_us;
+	unsigned long inactive_age;
+	unsigned long promote_heat;
+	unsigned long promote_pages;
+	unsigned long stream_bytes;
+	unsigned long pin;
+};
+
+extern struct kloc_settings kloc_settings;
+
+/* Contexts that wait for their promotion, at most; and folios. */
+#define KLOC_QUEUE	256
+#define KLOC_USED	512
+
+/**
+ * struct kloc_queued - a context that is to be promoted
+ * @knode: its knode, held
+ * @reason: enum kloc_trial_reason
+ */
+struct kloc_queued {
+	struct knode *knode;
+	u8 reason;
+};
+
+/**
+ * struct kloc_used - a folio of slow memory that was used
+ * @folio: the folio, held
+ * @level: of it
+ */
+struct kloc_used {
+	struct folio *folio;
+	u8 level;
+};
+
+/**
+ * struct kloc_node - a node of fast memory, and the thread that keeps room there
+ * @nid: its number
+ * @slow: node to demote to, NUMA_NO_NODE if there is none
+ * @thread: that moves pages
+ * @wait: where the thread waits
+ * @woken: it has something to do
+ * @lock: of the queue and of @used
+ * @queue: contexts to promote, a ring
+ * @head: first of them
+ * @count: of them
+ * @used: folios of slow memory that were used, held
+ * @used_count: of them
+ * @budget: bytes that may be moved now
+ * @refilled: when the budget was filled up, ns
+ * @levels: pages of contexts in use, in fast memory, that were looked at of late,
+ *	by their level
+ * @hand_id: number of the context whose pages are looked at next
+ * @hand_index: where in it
+ * @looks: pages that may still be looked at
+ * @promoted_level: least level of a page that is worth promoting
+ * @trials: how promotions fared, by their reason
+ * @explore: pages that may be promoted for other reasons until the next scan, to
+ *	see whether these pay by now
+ * @scans: scans until half of what trials told is forgotten
+ * @full: there is too little room, and nothing was found to move
+ * @full_until: when to look again, ns
+ * @looked: when it was looked for room the last time, ns
+ * @room: what was found
+ * @demoted_level: highest level of a page that may be demoted
+ * @ages: this node's thread has contexts age
+ */
+struct kloc_node {
+	int nid;
+	int slow;
+	struct task_struct *thread;
+	wait_queue_head_t wait;
+	bool woken;
+	spinlock_t lock;	/* of the queue and of used */
+	struct kloc_queued queue[KLOC_QUEUE];
+	unsigned int head;
+	unsigned int count;
+	struct kloc_used used[KLOC_USED];
+	unsigned int used_count;
+	s64 budget;
+	u64 refilled;
+	unsigned long levels[KLOC_LEVELS];
+	unsigned long hand_id;
+	pgoff_t hand_index;
+	long looks;
+	unsigned int promoted_level;
+	struct kloc_trial trials[KLOC_TRIALS];
+	atomic_t explore;
+	unsigned int scans;
+	bool full;
+	u64 full_until;
+	u64 looked;
+	long room;
+	unsigned int demoted_level;
+	bool ages;
+};
+
+/* The fast node that is nearest to each node, NULL where KLOC is not on. */
+extern struct kloc_node *kloc_near[MAX_NUMNODES];
+
+/* Are contexts made? Changes to false before they are all taken away. */
+extern bool kloc_ready;
+
+/**
+ * struct kloc_walk - an iteration over the page cache of a knode
+ * @knode: the knode
+ * @nid: node whose folios are wanted
+ * @index: where to go on
+ * @done: the end was reached
+ * @looked_at: entries that were looked at, whatever they were
+ * @others: there are folios on other nodes of fast memory
+ * @mapping: what the folios found last belonged to; not to be followed
+ */
+struct kloc_walk {
+	struct knode *knode;
+	int nid;
+	pgoff_t index;
+	unsigned long looked_at;
+	bool done;
+	bool others;
+	const struct address_space *mapping;
+};
+
+/* Folios that are looked at, or moved, at a time. */
+#define KLOC_BATCH	32
+
+/* events.c */
+void kloc_count(enum kloc_event event, const struct knode *knode, long count);
+unsigned long kloc_events(enum kloc_event event, enum kloc_kind kind);
+enum kloc_kind kloc_kind(const struct knode *knode);
+bool kloc_has_kind(const struct knode *knode);
+
+/* hooks.c */
+struct knode *kloc_knode_of(struct inode *inode);
+
+/* place.c */
+long kloc_headroom(int nid, const struct cpumask *cpus);
+void knode_add_obj(struct knode *knode, struct folio *folio);
+
+/* pages.c */
+int kloc_pages_alloc(void);
+void kloc_pages_free(void);
+bool kloc_page_pinned(struct folio *folio);
+void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial);
+void kloc_page_new(struct folio *folio);
+unsigned int kloc_page_use(struct folio *folio, unsigned int *trial);
+unsigned int kloc_page_level_of(struct folio *folio);
+void kloc_page_failed(struct folio *folio);
+void kloc_pages_set_tick(unsigned long us);
+
+/* move.c */
+unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios);
+void kloc_note_pages(struct knode *knode, int nid);
+unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
+			enum kloc_event why, unsigned int trial,
+			struct folio **folios, unsigned int count);
+
+/* thread.c */
+void kloc_wake(struct kloc_node *node);
+void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
+			unsigned int trial);
+void kloc_queue_promotion(struct knode *knode, unsigned int reason);
+void kloc_queue_used(struct kloc_node *node, struct folio *folio,
+		     unsigned int level);
+int kloc_thread_start(struct kloc_node *node);
+void kloc_thread_stop(struct kloc_node *node);
+
+/* sysfs.c */
+int kloc_sysfs_init(void);
+
+/* main.c */
+int kloc_enable(bool on);
+
+#endif /* _MM_KLOC_KLOC_H */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of files: the map of all knodes.
+ */
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+
+#include "knode.h"
+
+struct kmap kloc_kmap = {
+	.knodes = XARRAY_INIT(kloc_kmap.knodes, 0),
+	.cold = LIST_HEAD_INIT(kloc_kmap.cold),
+};
+
+/* Knodes that are looked at for each one that is asked for. */
+#define LOOK_AT		16
+
+/**
+ * add_to_kmap() - add a knode to a kmap (4.2, table 2)
+ * @kmap: the kmap
+ * @knode: the knode, new and inactive
+ * @gfp: how to allocate
+ *
+ * Context: RCU read-side critical section, if @gfp does not allow to sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int add_to_kmap(struct kmap *kmap, struct knode *knode, gfp_t gfp)
+{
+	int error;
+
+	xa_lock(&kmap->knodes);
+	knode->id = ++kmap->last;
+	error = __xa_insert(&kmap->knodes, knode->id, knode, gfp);
+	if (!error)
+		kmap->count++;
+	xa_unlock(&kmap->knodes);
+	return error;
+}
+
+/**
+ * kmap_remove() - take a knode out of its kmap; it is dead from here on
+ * @kmap: the kmap
+ * @knode: the knode
+ */
+void kmap_remove(struct kmap *kmap, struct knode *knode)
+{
+	xa_lock(&kmap->knodes);
+	WRITE_ONCE(knode->dead, true);
+	WRITE_ONCE(knode->inuse, false);
+	__xa_erase(&kmap->knodes, knode->id);
+	list_del_init(&knode->cold);
+	kmap->count--;
+	xa_unlock(&kmap->knodes);
+}
+
+/* Keep the list of cold knodes right; what is new there is the least cold. */
+static void sort_in(struct kmap *kmap, struct knode *knode)
+{
+	if (knode->inuse || !test_bit(KNODE_FAST, &knode->flags))
+		list_del_init(&knode->cold);
+	else if (list_empty(&knode->cold))
+		list_add_tail(&knode->cold, &kmap->cold);
+}
+
+/**
+ * kmap_set_inuse() - make a knode active or inactive
+ * @kmap: the kmap
+ * @knode: the knode, which may be dead by now
+ * @inuse: true for active
+ *
+ * Return: whether that changed it.
+ */
+bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse)
+{
+	bool changes;
+
+	/* Who changes it at the same time might have come first or last. */
+	if (READ_ONCE(knode->inuse) == inuse)
+		return false;
+	xa_lock(&kmap->knodes);
+	changes = !knode->dead && knode->inuse != inuse;
+	if (changes) {
+		WRITE_ONCE(knode->inuse, inuse);
+		if (inuse)
+			__xa_set_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
+		else
+			__xa_clear_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
+		sort_in(kmap, knode);
+	}
+	xa_unlock(&kmap->knodes);
+	return changes;
+}
+
+/**
+ * kmap_set_fast() - note whether a knode may have pages in fast memory
+ * @kmap: the kmap
+ * @knode: the knode, which may be dead by now
+ * @fast: false if all that it has are about to be looked at
+ */
+void kmap_set_fast(struct kmap *kmap, struct knode *knode, bool fast)
+{
+	if (test_bit(KNODE_FAST, &knode->flags) == fast)
+		return;
+
+	xa_lock(&kmap->knodes);
+	if (!knode->dead) {
+		if (fast)
+			__xa_set_mark(&kmap->knodes, knode->id, KMAP_FAST);
+		else
+			__xa_clear_mark(&kmap->knodes, knode->id, KMAP_FAST);
+		assign_bit(KNODE_FAST, &knode->flags, fast);
+		sort_in(kmap, knode);
+	}
+	xa_unlock(&kmap->knodes);
+}
+
+/**
+ * kmap_set_coldest() - a cold knode is the next to leave fast memory
+ * @kmap: the kmap
+ * @knode: the knode, which may be in use or dead by now
+ */
+void kmap_set_coldest(struct kmap *kmap, struct knode *knode)
+{
+	xa_lock(&kmap->knodes);
+	if (!list_empty(&knode->cold))
+		list_move(&knode->cold, &kmap->cold);
+	xa_unlock(&kmap->knodes);
+}
+
+/* What is mapped is used without a system call; its pages tell. */
+static bool is_mapped(const struct knode *knode)
+{
+	struct inode *inode = rcu_dereference(knode->inode);
+
+	return inode && inode->i_mapping && mapping_mapped(inode->i_mapping);
+}
+
+/**
+ * kmap_age() - age all active knodes by one scan (4.3)
+ * @kmap: the kmap
+ * @inactive_age: age at which a knode becomes inactive, though it is open
+ *
+ * Return: how many became inactive.
+ */
+unsigned int kmap_age(struct kmap *kmap, u8 inactive_age)
+{
+	unsigned int inactive = 0;
+	struct knode *knode;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
+		u8 age = READ_ONCE(knode->age);
+
+		/* What no file owns is aged by page. */
+		if (test_bit(KNODE_SYSTEM, &knode->flags))
+			continue;
+		if (age < U8_MAX)
+			WRITE_ONCE(knode->age, age + 1);
+		if (age + 1 < inactive_age || is_mapped(knode))
+			continue;
+		knode_deactivate(kmap, knode);
+		inactive++;
+	}
+	rcu_read_unlock();
+	return inactive;
+}
+
+/* Keep the coldest of those seen, the coldest first. */
+static unsigned int insert(struct knode **coldest, unsigned int count,
+			   unsigned int most, struct knode *knode)
+{
+	unsigned int place = count;
+
+	while (place && kloc_colder(knode, coldest[place - 1]))
+		place--;
+	if (place == most)
+		return count;
+	if (count == most)
+		count--;
+	memmove(coldest + place + 1, coldest + place,
+		(count - place) * sizeof(*coldest));
+	coldest[place] = knode;
+	return count + 1;
+}
+
+static unsigned int keep_alive(struct knode **knodes, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < count; i++)
+		if (knode_tryget(knodes[i]))
+			knodes[kept++] = knodes[i];
+	return kept;
+}
+
+/* The coldest of those that are in use. */
+static unsigned int coldest_active(struct kmap *kmap, struct knode **coldest,
+				   unsigned int most)
+{
+	unsigned int count = 0, looked_at = 0;
+	struct knode *knode;
+	unsigned long id;
+
+	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
+		if (!test_bit(KNODE_FAST, &knode->flags))
+			continue;
+		count = insert(coldest, count, most, knode);
+		if (++looked_at == most * LOOK_AT)
+			break;
+	}
+	return count;
+}
+
+/**
+ * get_LRU_knodes() - find cold knodes that may have pages in fast memory
+ * (table 2)
+ * @kmap: the kmap
+ * @coldest: filled in with them, the coldest first
+ * @most: room in @coldest
+ *
+ * Those that are not in use come first, in the order in which they became so,
+ * and those in use after them by their age.
+ *
+ * Return: how many there are; knode_put() each when done with it.
+ */
+unsigned int get_LRU_knodes(struct kmap *kmap, struct knode **coldest,
+			    unsigned int most)
+{
+	struct knode *knode;
+	unsigned int count = 0;
+
+	rcu_read_lock();
+	xa_lock(&kmap->knodes);
+	list_for_each_entry(knode, &kmap->cold, cold) {
+		if (count == most)
+			break;
+		coldest[count++] = knode;
+	}
+	xa_unlock(&kmap->knodes);
+	if (count < most)
+		count += coldest_active(kmap, coldest + count,
+					most - count);
+	count = keep_alive(coldest, count);
+	rcu_read_unlock();
+	return count;
+}
+
+/**
+ * kmap_get_random() - find any knodes that may have pages in fast memory
+ * @kmap: the kmap
+ * @knodes: filled in with them
+ * @most: room in @knodes
+ *
+ * What cold ones have to be compared with.
+ *
+ * Return: how many there are; knode_put() each when done with it.
+ */
+unsigned int kmap_get_random(struct kmap *kmap, struct knode **knodes,
+			     unsigned int most)
+{
+	unsigned int i, count = 0;
+
+	rcu_read_lock();
+	for (i = 0; i < most; i++) {
+		unsigned long id = get_random_long() % (kmap->last + 1);
+		struct knode *knode;
+
+		knode = xa_find(&kmap->knodes, &id, ULONG_MAX, KMAP_FAST);
+		if (knode)
+			knodes[count++] = knode;
+	}
+	count = keep_alive(knodes, count);
+	rcu_read_unlock();
+	return count;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of files: moving the pages of a context.
+ *
+ * No reference to an inode is taken, or the mover might have to do what the last
+ * user of an inode has to, and an unmount would have to wait for it. Folios are
+ * found in i_pages under RCU, which keeps the inode's memory, and are then held
+ * themselves. Whether a folio still belongs to the mapping is looked at again
+ * when it is locked: what was truncated meanwhile is freed and not moved.
+ */
+#include <linux/fs.h>
+#include <linux/memory-tiers.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+#include <linux/swap.h>
+
+#include "../internal.h"
+#include "kloc.h"
+
+#include <trace/events/kloc.h>
+
+/* Entries of a mapping that are looked at before others may run. */
+#define LOOK_AT		1024
+
+/* Find folios in a mapping that RCU keeps. */
+static unsigned int find_folios(struct kloc_walk *walk,
+				struct address_space *mapping,
+				struct folio **folios)
+{
+	unsigned long enough = walk->looked_at + LOOK_AT;
+	unsigned int count = 0;
+	XA_STATE(xas, &mapping->i_pages, walk->index);
+	struct folio *folio;
+
+	xas_for_each(&xas, folio, ULONG_MAX) {
+		if (xas_retry(&xas, folio))
+			continue;
+		walk->index = xas.xa_index + 1;
+		if (++walk->looked_at == enough)
+			return count;
+		if (xa_is_value(folio))
+			continue;
+		if (folio_nid(folio) != walk->nid) {
+			walk->others |= node_is_toptier(folio_nid(folio));
+			continue;
+		}
+		if (!folio_try_get(folio))
+			continue;
+		if (folio != xas_reload(&xas) || folio_nid(folio) != walk->nid) {
+			folio_put(folio);
+			continue;
+		}
+		folios[count++] = folio;
+		if (count == KLOC_BATCH)
+			return count;
+	}
+	walk->done = true;
+	return count;
+}
+
+/**
+ * itr_knode_cache() - iterate over the page cache of a knode (table 2)
+ * @walk: which one, on which node, from where; updated
+ * @folios: room for KLOC_BATCH, filled in; each is held
+ *
+ * Return: how many were found; it may be 0 before @walk->done is set.
+ */
+unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
+{
+	unsigned int count = 0;
+	struct inode *inode;
+
+	rcu_read_lock();
+	inode = rcu_dereference(walk->knode->inode);
+	if (inode) {
+		walk->mapping = inode->i_mapping;
+		count = find_folios(walk, inode->i_mapping, folios);
+	} else {
+		walk->done = true;
+	}
+	rcu_read_unlock();
+	return count;
+}
+
+/* Take a folio off its LRU list; say why not. */
+static enum kloc_event isolate(const struct kloc_walk *walk,
+			       struct folio *folio)
+{
+	enum kloc_event event = KLOC_NOT_BUSY;
+
+	if (kloc_page_pinned(folio))
+		return KLOC_NOT_PINNED;
+	if (!folio_trylock(folio))
+		return KLOC_NOT_BUSY;
+
+	if (folio->mapping != walk->mapping)
+		event = KLOC_NOT_BUSY;
+	else if (folio_test_unevictable(folio) || mapping_inaccessible(folio->mapping))
+		event = KLOC_NOT_MOVABLE;
+	else if (!folio_test_writeback(folio) && folio_isolate_lru(folio))
+		event = KLOC_MOVES;
+	folio_unlock(folio);
+	return event == KLOC_MOVES ? KLOC_EVENTS : event;
+}
+
+/* Take folios off their LRU lists and let go of them. */
+static unsigned int isolate_all(const struct kloc_walk *walk,
+				struct folio **folios, unsigned int count,
+				struct list_head *isolated)
+{
+	unsigned int i, pages = 0;
+
+	for (i = 0; i < count; i++) {
+		struct folio *folio = folios[i];
+		enum kloc_event event = isolate(walk, folio);
+
+		if (event == KLOC_EVENTS) {
+			list_add_tail(&folio->lru, isolated);
+			node_stat_mod_folio(folio, NR_ISOLATED_ANON +
+					    folio_is_file_lru(folio),
+					    folio_nr_pages(folio));
+			pages += folio_nr_pages(folio);
+		} else {
+			kloc_count(event, walk->knode, folio_nr_pages(folio));
+		}
+		folio_put(folio);
+	}
+	return pages;
+}
+
+/* Where folios go, and why. */
+struct target {
+	struct migration_target_control control;
+	unsigned int trial;
+};
+
+static struct folio *new_folio(struct folio *src, unsigned long private)
+{
+	struct target *target = (struct target *)private;
+	struct folio *dst;
+
+	dst = alloc_migration_target(src, (unsigned long)&target->control);
+	if (dst)
+		kloc_page_moved(src, dst, target->trial);
+	return dst;
+}
+
+static unsigned int migrate(struct list_head *folios, int nid,
+			    unsigned int trial)
+{
+	struct target target = {
+		.control = {
+			.nid = nid,
+			.gfp_mask = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) |
+				    __GFP_THISNODE | __GFP_NOWARN |
+				    __GFP_NOMEMALLOC,
+			.reason = MR_KLOC,
+		},
+		.trial = trial,
+	};
+	unsigned int moved = 0;
+	struct folio *folio;
+
+	if (list_empty(folios))
+		return 0;
+	migrate_pages(folios, new_folio, NULL, (unsigned long)&target,
+		      MIGRATE_ASYNC, MR_KLOC, &moved);
+	list_for_each_entry(folio, folios, lru)
+		kloc_page_failed(folio);
+	putback_movable_pages(folios);
+	return moved;
+}
+
+/**
+ * kloc_note_pages() - note in which tier a context may have pages
+ * @knode: the context
+ * @nid: node with some
+ */
+void kloc_note_pages(struct knode *knode, int nid)
+{
+	if (node_is_toptier(nid))
+		kmap_set_fast(&kloc_kmap, knode, true);
+	else if (!test_bit(KNODE_SLOW, &knode->flags))
+		set_bit(KNODE_SLOW, &knode->flags);
+}
+
+/**
+ * kloc_move() - move folios of a context to the other tier
+ * @node: fast node that they are moved to, or from
+ * @walk: that found them
+ * @why: they are moved
+ * @trial: the reason for which they are promoted, 0 if they are demoted
+ * @folios: which; the references to them are given up
+ * @count: of @folios
+ *
+ * Return: pages that were moved.
+ */
+unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
+			enum kloc_event why, unsigned int trial,
+			struct folio **folios, unsigned int count)
+{
+	int nid = trial ? node->nid : READ_ONCE(node->slow);
+	unsigned int pages, moved;
+	LIST_HEAD(isolated);
+
+	if (!count)
+		return 0;
+	pages = isolate_all(walk, folios, count, &isolated);
+	moved = migrate(&isolated, nid, trial);
+
+	kloc_count(why, walk->knode, moved);
+	kloc_count(KLOC_NOT_MIGRATED, walk->knode, pages - moved);
+	if (moved)
+		kloc_note_pages(walk->knode, nid);
+	node->budget -= (s64)moved * PAGE_SIZE;
+	trace_kloc_migrate(walk->knode, nid, why, moved, count - moved);
+	return moved;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of files: which tier new pages of the page cache go to.
+ */
+#include <linux/cpumask.h>
+#include <linux/cpuset.h>
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/memory-tiers.h>
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/vmstat.h>
+
+#include "kloc.h"
+
+static bool is_dma(enum zone_type type)
+{
+	return IS_ENABLED(CONFIG_ZONE_DMA) && !type;
+}
+
+/**
+ * kloc_headroom() - how much fast memory is free for contexts?
+ * @nid: the node
+ * @cpus: those whose own lists of free pages are counted, too: they may have an
+ *	eighth of a zone
+ *
+ * What NUMA balancing and kswapd want to be free is not, and neither is the DMA
+ * zone, which is counted as free memory and not used.
+ *
+ * Return: pages, less than 0 if others want more than there is.
+ */
+long kloc_headroom(int nid, const struct cpumask *cpus)
+{
+	unsigned int cpu;
+	long pages = 0;
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+		if (!managed_zone(zone) || is_dma(i))
+			continue;
+		pages += zone_page_state(zone, NR_FREE_PAGES);
+		pages -= promo_wmark_pages(zone);
+		for_each_cpu(cpu, cpus) {
+			/* It is a hint: its CPU changes it meanwhile. */
+			pages += data_race(per_cpu_ptr(zone->per_cpu_pageset,
+						       cpu)->count);
+		}
+	}
+	return pages;
+}
+
+/* May this task have its page cache where its context would like it? */
+static bool may_place(int nid)
+{
+	return !current->mempolicy && !cpuset_do_page_mem_spread() &&
+	       node_isset(nid, cpuset_current_mems_allowed);
+}
+
+static enum kloc_place place_of(const struct knode *knode, long headroom)
+{
+	/* What klocd has made room for is not for those that need not be here. */
+	bool pressure = headroom < 2 * (long)kloc_settings.reserve;
+	enum kloc_place place;
+
+	place = kloc_place(knode, pressure, kloc_settings.stream_bytes);
+	if (kloc_settings.mode == KLOC_ALLACTIVE)
+		place = KLOC_FAST;
+	return place == KLOC_FAST && headroom <= 0 ? KLOC_SLOW : place;
+}
+
+/* Find the node for a new page; and the knode, under RCU. */
+static int wanted_node(struct address_space *mapping, struct knode **knode)
+{
+	struct kloc_node *node = kloc_near[numa_node_id()];
+	long headroom;
+	int nid;
+
+	if (!node || !mapping->host)
+		return NUMA_NO_NODE;
+	*knode = kloc_knode_of(mapping->host);
+	if (!*knode || !kloc_has_kind(*knode))
+		return NUMA_NO_NODE;
+
+	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
+	if (headroom < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
+		kloc_wake(node);
+	nid = place_of(*knode, headroom) == KLOC_FAST ? node->nid
+						      : READ_ONCE(node->slow);
+	return nid != NUMA_NO_NODE && may_place(nid) ? nid : NUMA_NO_NODE;
+}
+
+/* Called by kloc_alloc_folio(). */
+struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
+				 unsigned int order)
+{
+	gfp_t here = (gfp & ~(__GFP_RECLAIM | __GFP_NOFAIL)) | __GFP_THISNODE |
+		     __GFP_NOWARN;
+	struct knode *knode;
+	struct folio *folio;
+	int nid;
+
+	rcu_read_lock();
+	nid = wanted_node(mapping, &knode);
+	folio = nid == NUMA_NO_NODE ? NULL : __folio_alloc_node(here, order, nid);
+	if (folio)
+		kloc_count(node_is_toptier(nid) ? KLOC_PLACED_FAST
+						: KLOC_PLACED_SLOW,
+			   knode, 1 << order);
+	else if (nid != NUMA_NO_NODE)
+		kloc_count(KLOC_PLACED_ELSEWHERE, knode, 1 << order);
+	rcu_read_unlock();
+	return folio;
+}
+
+/**
+ * knode_add_obj() - a page of the page cache belongs to a knode (table 2)
+ * @knode: the knode
+ * @folio: the folio, locked
+ *
+ * The page cache itself is the index of a knode's pages. What is noted is in
+ * which tiers there may be some.
+ */
+void knode_add_obj(struct knode *knode, struct folio *folio)
+{
+	kloc_page_new(folio);
+	kloc_note_pages(knode, folio_nid(folio));
+	/* No system call tells that a file system uses its own. */
+	if (test_bit(KNODE_SYSTEM, &knode->flags) && !READ_ONCE(knode->inuse))
+		kmap_set_inuse(&kloc_kmap, knode, true);
+}
+
+/* Called by kloc_folio_added(). */
+void __kloc_folio_added(struct folio *folio)
+{
+	struct inode *inode = folio->mapping->host;
+	struct knode *knode;
+
+	rcu_read_lock();
+	knode = inode ? kloc_knode_of(inode) : NULL;
+	if (knode)
+		knode_add_obj(knode, folio);
+	rcu_read_unlock();
+}
+
+/* Called by kloc_folio_used(). */
+void __kloc_folio_used(struct folio *folio)
+{
+	int nid = folio_nid(folio);
+	struct kloc_node *node;
+	unsigned int level, trial;
+
+	/* Anonymous folios that may be dropped look like those of files. */
+	if (!folio_is_file_lru(folio) || folio_test_anon(folio) ||
+	    folio_test_unevictable(folio))
+		return;
+
+	rcu_read_lock();
+	node = kloc_near[nid];
+	if (node && kloc_settings.mode != KLOC_NOMIGRATE) {
+		level = kloc_page_use(folio, &trial);
+		if (level && node->nid != nid)
+			kloc_queue_used(node, folio, level);
+		else if (level && trial)
+			kloc_promoted_used(node, folio, trial);
+	}
+	rcu_read_unlock();
+}
+
+/* Called by kloc_keeps_folio(). */
+bool __kloc_keeps_folio(struct folio *folio)
+{
+	struct address_space *mapping;
+	struct knode *knode;
+	bool keeps;
+
+	if (kloc_settings.mode == KLOC_NOMIGRATE || folio_test_anon(folio) ||
+	    folio_test_swapbacked(folio))
+		return false;
+
+	rcu_read_lock();
+	mapping = folio->mapping;
+	knode = mapping && mapping->host ?
+		rcu_dereference(mapping->host->i_knode) : NULL;
+	keeps = knode && kloc_has_kind(knode);
+	rcu_read_unlock();
+	return keeps;
+}

@@ -1,0 +1,855 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of files: the thread of a fast node, which keeps room there.
+ */
+#include <linux/gfp.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/memory-tiers.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/rmap.h>
+#include <linux/swap.h>
+#include <linux/timekeeping.h>
+
+#include "../internal.h"
+#include "kloc.h"
+
+/* Contexts that are taken from the kmap at a time. */
+#define KNODES		16
+
+/* Scans that a context in use was not used for before it may leave as a whole. */
+#define LAST_AGE	2
+
+/* How often a thread that is not woken looks whether there is room, in a scan. */
+#define LOOKS		8
+
+/* Scans after which half of what is known of promotions is forgotten. */
+#define TRIAL_HALF_LIFE	16
+
+/* This part of the reserve is promoted to see whether it pays, in a scan. */
+#define EXPLORE		16
+
+/* A context that is promoted because it is dense has no more of a node. */
+#define MOST_DENSE	8
+
+/* Pages that the hand looks at for each that has to leave, and at least. */
+#define LOOKS_A_PAGE	8
+#define LEAST_LOOKS	1024
+
+/* Times that contexts are taken from it without a page being moved. */
+#define ATTEMPTS	8
+
+/* A thread that was idle may move as much as in this time at once, ns. */
+#define BURST		(10ULL * NSEC_PER_MSEC)
+
+/* Is there nothing more to do? */
+typedef bool (*done_fn)(struct kloc_node *node);
+
+/* Should this folio move? */
+typedef bool (*choose_fn)(struct kloc_node *node, struct folio *folio);
+
+/* Called for a context. */
+typedef void (*visit_fn)(struct kloc_node *node, struct knode *knode);
+
+/**
+ * kloc_wake() - tell a node's thread that there is something to do
+ * @node: the node
+ */
+void kloc_wake(struct kloc_node *node)
+{
+	if (READ_ONCE(node->woken) || kloc_settings.mode == KLOC_NOMIGRATE)
+		return;
+	WRITE_ONCE(node->woken, true);
+	wake_up(&node->wait);
+}
+
+/* Pages are promoted: what will they have been good for? */
+static void count_trial(struct kloc_trial *trial, unsigned int pages)
+{
+	atomic_add(pages, &trial->pages);
+}
+
+/*
+ * Should pages be promoted for a reason? A few are, even if that does not pay,
+ * to see whether it pays by now.
+ */
+static bool promotion_pays(struct kloc_node *node, unsigned int reason,
+			   unsigned int pages)
+{
+	bool pays = kloc_trial_pays(&node->trials[reason]) ||
+		    (atomic_read(&node->explore) > 0 &&
+		     atomic_sub_return(pages, &node->explore) >= 0);
+
+	if (pays)
+		count_trial(&node->trials[reason], pages);
+	return pays;
+}
+
+static unsigned long pages_of(const struct knode *knode)
+{
+	struct inode *inode = rcu_dereference(knode->inode);
+
+	return inode ? READ_ONCE(inode->i_mapping->nrpages) : 0;
+}
+
+/* Is it worth to promote all that a context has? */
+static bool pays_whole(struct kloc_node *node, const struct knode *knode,
+		       unsigned int reason)
+{
+	unsigned long pages = pages_of(knode), most = kloc_settings.promote_pages;
+
+	if (reason == KLOC_TRIAL_WHOLE &&
+	    READ_ONCE(knode->heat) < kloc_settings.promote_heat)
+		return false;
+	if (reason == KLOC_TRIAL_DENSE)
+		most = node_present_pages(node->nid) / MOST_DENSE;
+	return pages <= most && !test_bit(KNODE_STREAM, &knode->flags) &&
+	       promotion_pays(node, reason, pages);
+}
+
+static bool enqueue(struct kloc_node *node, struct knode *knode,
+		    unsigned int reason)
+{
+	bool many;
+
+	spin_lock(&node->lock);
+	if (node->count < KLOC_QUEUE && knode_tryget(knode))
+		node->queue[(node->head + node->count++) % KLOC_QUEUE] =
+			(struct kloc_queued) { knode, reason };
+	else
+		clear_bit(KNODE_QUEUED, &knode->flags);
+	many = node->count > KLOC_QUEUE / 8;
+	spin_unlock(&node->lock);
+	return many;
+}
+
+/**
+ * kloc_queue_promotion() - should a context move?
+ * @knode: the context
+ * @reason: it may have to
+ *
+ * Context: RCU read-side critical section.
+ */
+void kloc_queue_promotion(struct knode *knode, unsigned int reason)
+{
+	struct kloc_node *node = kloc_near[cpu_to_node(find_cpu(knode))];
+
+	if (!test_bit(KNODE_SLOW, &knode->flags) ||
+	    test_bit(KNODE_QUEUED, &knode->flags) || !node ||
+	    kloc_settings.mode == KLOC_NOMIGRATE)
+		return;
+	if (!pays_whole(node, knode, reason)) {
+		kloc_count(KLOC_NOT_PAYING, knode, pages_of(knode));
+		return;
+	}
+	if (test_and_set_bit(KNODE_QUEUED, &knode->flags))
+		return;
+	/* Waking the thread for each would cost more than is won. */
+	if (enqueue(node, knode, reason))
+		kloc_wake(node);
+}
+
+/* The context of a folio, under RCU; whether it takes part is not looked at. */
+static struct knode *context_of(struct folio *folio)
+{
+	const struct address_space *mapping = folio_mapping(folio);
+
+	return mapping && mapping->host ? rcu_dereference(mapping->host->i_knode)
+					: NULL;
+}
+
+/**
+ * kloc_promoted_used() - a page is used that was promoted
+ * @node: where it is
+ * @folio: the folio, which the caller has a reference to
+ * @trial: the reason for which it was promoted
+ *
+ * Context: RCU read-side critical section.
+ */
+void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
+			unsigned int trial)
+{
+	struct knode *knode;
+
+	atomic_inc(&node->trials[trial].uses);
+	if (trial >= KLOC_LEVELS)
+		return;
+	knode = context_of(folio);
+	if (knode && !test_bit(KNODE_DIRECTORY, &knode->flags))
+		atomic_inc(&knode->trial.uses);
+}
+
+/**
+ * kloc_queue_used() - a folio of slow memory is used: does it have to move?
+ * @node: fast node that it may move to
+ * @folio: the folio, which the caller has a reference to
+ * @level: of the folio
+ *
+ * The thread is not woken for it, unless there are many.
+ *
+ * Context: RCU read-side critical section.
+ */
+void kloc_queue_used(struct kloc_node *node, struct folio *folio,
+		     unsigned int level)
+{
+	unsigned int pages = folio_nr_pages(folio);
+	struct knode *knode;
+	bool many;
+
+	if (level < READ_ONCE(node->promoted_level))
+		return;
+	knode = context_of(folio);
+	if (!knode || test_bit(KNODE_DIRECTORY, &knode->flags))
+		return;
+	/* What pays in one context need not pay in another. */
+	if (!kloc_trial_pays(&knode->trial) ||
+	    !promotion_pays(node, level, pages)) {
+		kloc_count(KLOC_NOT_PAYING, knode, pages);
+		return;
+	}
+	/* It will be used again, if it has to move. */
+	if (!spin_trylock(&node->lock))
+		return;
+	if (node->used_count < KLOC_USED && folio_try_get(folio)) {
+		node->used[node->used_count++] = (struct kloc_used) {
+			.folio = folio,
+			.level = level,
+		};
+		count_trial(&knode->trial, pages);
+	}
+	many = node->used_count > KLOC_USED / 2;
+	spin_unlock(&node->lock);
+	if (many)
+		kloc_wake(node);
+}
+
+/* Take some of the folios that were used, those that were used last. */
+static unsigned int take_used(struct kloc_node *node, struct kloc_used *used)
+{
+	unsigned int count;
+
+	spin_lock(&node->lock);
+	count = min(node->used_count, KLOC_BATCH);
+	node->used_count -= count;
+	memcpy(used, node->used + node->used_count, count * sizeof(*used));
+	spin_unlock(&node->lock);
+	return count;
+}
+
+/* Take a context to promote; NULL if there is none. */
+static struct knode *next_promotion(struct kloc_node *node, unsigned int *reason)
+{
+	struct knode *knode = NULL;
+
+	spin_lock(&node->lock);
+	if (node->count) {
+		knode = node->queue[node->head].knode;
+		*reason = node->queue[node->head].reason;
+		node->head = (node->head + 1) % KLOC_QUEUE;
+		node->count--;
+		clear_bit(KNODE_QUEUED, &knode->flags);
+	}
+	spin_unlock(&node->lock);
+	return knode;
+}
+
+/* May pages be moved now, or have enough been of late? */
+static bool within_rate(struct kloc_node *node)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	u64 since = min(now - node->refilled, BURST);
+	u64 rate = READ_ONCE(kloc_settings.rate);
+	s64 most = mul_u64_u64_div_u64(rate, BURST, NSEC_PER_SEC);
+	s64 more = mul_u64_u64_div_u64(rate, since, NSEC_PER_SEC);
+
+	node->refilled = now;
+	node->budget = rate ? min(node->budget + more, most) : 0;
+	return !rate || node->budget > 0;
+}
+
+static long headroom(const struct kloc_node *node)
+{
+	/* What this CPU keeps for itself will be there for all, see below. */
+	return kloc_headroom(node->nid,
+			     cpumask_of(raw_smp_processor_id()));
+}
+
+static bool has_room(struct kloc_node *node)
+{
+	return headroom(node) >= (long)kloc_settings.reserve;
+}
+
+static bool has_none(struct kloc_node *node)
+{
+	return headroom(node) < KLOC_BATCH;
+}
+
+static bool done_demoting(struct kloc_node *node)
+{
+	return has_room(node) || !within_rate(node);
+}
+
+static bool done_promoting(struct kloc_node *node)
+{
+	return has_none(node) || !within_rate(node);
+}
+
+/* How many pages have to leave? */
+static unsigned long missing(const struct kloc_node *node)
+{
+	return max((long)kloc_settings.reserve - headroom(node), 0);
+}
+
+static bool may_go_on(struct kloc_node *node)
+{
+	cond_resched();
+	return !kthread_should_stop() && within_rate(node);
+}
+
+static bool choose_all(struct kloc_node *node, struct folio *folio)
+{
+	return true;
+}
+
+/* Look at some more pages, and move those that @choose chooses. */
+static unsigned long move_some(struct kloc_node *node, struct kloc_walk *walk,
+			       enum kloc_event why, unsigned int trial,
+			       choose_fn choose, bool *left)
+{
+	struct folio *folios[KLOC_BATCH];
+	unsigned int i, count, chosen = 0;
+	unsigned long moved;
+
+	count = itr_knode_cache(walk, folios);
+	for (i = 0; i < count; i++)
+		if (choose(node, folios[i]))
+			folios[chosen++] = folios[i];
+		else
+			folio_put(folios[i]);
+	moved = kloc_move(node, walk, why, trial, folios, chosen);
+	*left |= moved < count;
+	cond_resched();
+	return moved;
+}
+
+/*
+ * Go over the pages that a context has in slow memory, if they are promoted for
+ * the reason @trial, or in fast, and move them, until it is done with it. Return:
+ * pages that were moved.
+ */
+static unsigned long move_all(struct kloc_node *node, struct knode *knode,
+			      enum kloc_event why, unsigned int trial,
+			      done_fn done)
+{
+	int from = trial ? READ_ONCE(node->slow) : node->nid;
+	struct kloc_walk walk = { .knode = knode, .nid = from };
+	bool left = !kloc_has_kind(knode);
+	unsigned long moved = 0;
+
+	walk.done = left;
+	while (!walk.done && !kthread_should_stop() && !done(node))
+		moved += move_some(node, &walk, why, trial, choose_all, &left);
+	if (!walk.done || left || (walk.others && node->nid == from))
+		kloc_note_pages(knode, from);
+	return moved;
+}
+
+/* Call @visit for each context that is in use. */
+static void visit_active(struct kloc_node *node, visit_fn visit)
+{
+	struct knode *knode;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each_marked(&kloc_kmap.knodes, id, knode, KMAP_ACTIVE) {
+		if (!knode_tryget(knode))
+			continue;
+		rcu_read_unlock();
+		visit(node, knode);
+		knode_put(knode);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
+static u64 scan_ns(void)
+{
+	return (u64)READ_ONCE(kloc_settings.scan_us) * NSEC_PER_USEC;
+}
+
+static void forget_trial(struct kloc_node *node, struct knode *knode)
+{
+	if (!test_bit(KNODE_DIRECTORY, &knode->flags))
+		kloc_trial_forget(&knode->trial);
+}
+
+/* What is known of promotions gets old. */
+static void review_trials(struct kloc_node *node)
+{
+	unsigned int i;
+
+	atomic_set(&node->explore, kloc_settings.reserve / EXPLORE);
+	if (++node->scans % TRIAL_HALF_LIFE)
+		return;
+	for (i = 1; i < KLOC_TRIALS; i++)
+		kloc_trial_forget(&node->trials[i]);
+	if (node->ages)
+		visit_active(node, forget_trial);
+}
+
+static void look_at_use(struct kloc_node *node, struct knode *knode)
+{
+	unsigned long uses;
+
+	if (test_bit(KNODE_DIRECTORY, &knode->flags))
+		return;
+	rcu_read_lock();
+	uses = kloc_stream_scan(&knode->stream, pages_of(knode));
+	if (kloc_is_dense(uses))
+		kloc_queue_promotion(knode, KLOC_TRIAL_DENSE);
+	rcu_read_unlock();
+}
+
+/* One scan over all contexts that are in use. */
+static void scan(struct kloc_node *node)
+{
+	unsigned int level;
+
+	review_trials(node);
+	if (node->ages) {
+		kloc_pages_set_tick(kloc_settings.scan_us / LOOKS);
+		if (kloc_settings.mode != KLOC_ALLACTIVE)
+			kmap_age(&kloc_kmap, kloc_settings.inactive_age);
+		visit_active(node, look_at_use);
+	}
+
+	/* What is not in use makes room for all who are. */
+	level = list_empty(&kloc_kmap.cold) ?
+		kloc_demotion_level(node->levels) + 1 : 1;
+	WRITE_ONCE(node->promoted_level, level);
+	for (level = 0; level < KLOC_LEVELS; level++)
+		node->levels[level] /= 2;
+}
+
+/* The context that a folio belongs to, held; NULL if it takes no part. */
+static struct knode *knode_of(struct folio *folio, struct kloc_walk *walk)
+{
+	struct knode *knode = NULL;
+
+	/* The lock keeps the folio in its mapping, and that its inode. */
+	if (!folio_trylock(folio))
+		return NULL;
+	rcu_read_lock();
+	walk->mapping = folio_mapping(folio);
+	if (walk->mapping && walk->mapping->host)
+		knode = rcu_dereference(walk->mapping->host->i_knode);
+	if (knode && (!kloc_has_kind(knode) || !knode_tryget(knode)))
+		knode = NULL;
+	rcu_read_unlock();
+	folio_unlock(folio);
+	return knode;
+}
+
+static bool is_slow(const struct kloc_node *node, const struct folio *folio)
+{
+	const struct kloc_node *near = kloc_near[folio_nid(folio)];
+
+	return near && near->nid != folio_nid(folio);
+}
+
+/*
+ * Free pages that this CPU keeps for itself, up to an eighth of a zone, do not
+ * count where watermarks are looked at: with many of them, who does not ask for
+ * fast memory first is sent to slow memory.
+ */
+static void gather_free(void)
+{
+	migrate_disable();
+	drain_local_pages(NULL);
+	migrate_enable();
+}
+
+static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
+				  enum kloc_event why)
+{
+	unsigned long moved;
+
+	/* Before looking: what comes meanwhile sets it again. */
+	kmap_set_fast(&kloc_kmap, knode, false);
+	moved = move_all(node, knode, why, 0, done_demoting);
+	/* A large one goes on to leave when there is too little room again. */
+	if (has_room(node))
+		kmap_set_coldest(&kloc_kmap, knode);
+	return moved;
+}
+
+/* May a context be demoted as a whole, for that reason? */
+static bool may_demote(const struct knode *knode, enum kloc_event why)
+{
+	if (test_bit(KNODE_SYSTEM, &knode->flags))
+		return false;
+	if (kloc_settings.mode == KLOC_RANDOM)
+		return true;
+	if (why == KLOC_DEMOTED_LAST)
+		return READ_ONCE(knode->age) >= LAST_AGE;
+	return !READ_ONCE(knode->inuse);
+}
+
+/* Demote some of the coldest contexts. Return: pages that were moved. */
+static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
+{
+	struct knode *knodes[KNODES];
+	unsigned long moved = 0;
+	unsigned int i, count;
+
+	count = kloc_settings.mode == KLOC_RANDOM ?
+		kmap_get_random(&kloc_kmap, knodes, KNODES) :
+		get_LRU_knodes(&kloc_kmap, knodes, KNODES);
+	for (i = 0; i < count; i++) {
+		if (may_demote(knodes[i], why) && !has_room(node) &&
+		    may_go_on(node))
+			moved += demote_whole(node, knodes[i], why);
+		knode_put(knodes[i]);
+	}
+	return moved;
+}
+
+/* What is mapped is used without anybody being told. */
+static void look_at_mapped(struct folio *folio)
+{
+	unsigned long flags;
+	unsigned int trial;
+
+	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
+		kloc_page_use(folio, &trial);
+}
+
+static bool choose_unused(struct kloc_node *node, struct folio *folio)
+{
+	unsigned int level;
+
+	look_at_mapped(folio);
+	level = kloc_page_level_of(folio);
+	node->levels[level] += folio_nr_pages(folio);
+	return level <= node->demoted_level;
+}
+
+/* Turn the hand over the pages of one context. */
+static unsigned long turn_hand(struct kloc_node *node, struct knode *knode)
+{
+	struct kloc_walk walk = {
+		.knode = knode,
+		.nid = node->nid,
+		.index = node->hand_index,
+		.done = !kloc_has_kind(knode),
+	};
+	unsigned long looked_at = 0, moved = 0;
+	bool left = walk.index || walk.done;
+
+	/* Before looking: what comes meanwhile sets it again. */
+	if (!left)
+		kmap_set_fast(&kloc_kmap, knode, false);
+	while (!walk.done && node->looks > 0 && !done_demoting(node) &&
+	       !kthread_should_stop()) {
+		moved += move_some(node, &walk, KLOC_DEMOTED_UNUSED, 0,
+				   choose_unused, &left);
+		node->looks -= walk.looked_at - looked_at;
+		looked_at = walk.looked_at;
+	}
+	if (!walk.done || left || walk.others)
+		kloc_note_pages(knode, node->nid);
+	node->hand_index = walk.done ? 0 : walk.index;
+	return moved;
+}
+
+/* The context that the hand is at, held; NULL at the end of the kmap. */
+static struct knode *at_hand(struct kloc_node *node)
+{
+	unsigned long id = node->hand_id;
+	struct knode *knode;
+
+	rcu_read_lock();
+	do {
+		knode = xa_find(&kloc_kmap.knodes, &id, ULONG_MAX, KMAP_ACTIVE);
+		if (!knode || (test_bit(KNODE_FAST, &knode->flags) &&
+			       knode_tryget(knode)))
+			break;
+		id++;
+	} while (true);
+	rcu_read_unlock();
+
+	if (id != node->hand_id || !knode)
+		node->hand_index = 0;
+	node->hand_id = knode ? id : 0;
+	return knode;
+}
+
+/*
+ * Demote the pages that are used least of the contexts in use: a hand goes round
+ * over all of them, and goes on where it was the last time. It looks at no more
+ * than it takes to find enough, if they are as they were of late.
+ *
+ * Return: pages that were moved.
+ */
+static unsigned long demote_unused(struct kloc_node *node)
+{
+	unsigned long moved = 0;
+	bool round = false;
+	struct knode *knode;
+
+	node->looks = LOOKS_A_PAGE * missing(node) + LEAST_LOOKS;
+	node->demoted_level = kloc_demotion_level(node->levels);
+	while (node->looks > 0 && !has_room(node) && may_go_on(node)) {
+		knode = at_hand(node);
+		if (!knode && round)
+			break;
+		round |= !knode;
+		if (!knode)
+			continue;
+		moved += turn_hand(node, knode);
+		if (!node->hand_index)
+			node->hand_id++;
+		knode_put(knode);
+	}
+	return moved;
+}
+
+/* Let kswapd demote what belongs to applications. */
+static void wake_kswapd(int nid)
+{
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+		if (managed_zone(zone))
+			wakeup_kswapd(zone, GFP_HIGHUSER_MOVABLE, 0,
+				      ZONE_MOVABLE);
+	}
+}
+
+/*
+ * Make room in fast memory, if there is too little: first contexts that are not
+ * in use leave, the coldest first, all pages of each; then pages that are used
+ * least, of contexts that are. If that is not enough, applications' pages leave
+ * if any are cold, and the contexts in use that were not used for longest.
+ *
+ * Return: false if there is too little and nothing more was found to move.
+ */
+static bool make_room(struct kloc_node *node)
+{
+	unsigned int attempts;
+
+	/* What is new is on no LRU list yet, and could not be moved. */
+	if (!has_room(node))
+		lru_add_drain();
+	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
+		if (has_room(node) || !may_go_on(node))
+			return true;
+		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
+			attempts = 0;
+	}
+
+	if (demote_unused(node))
+		return true;
+
+	if (headroom(node) > 0)
+		return false;
+	wake_kswapd(node->nid);
+	return demote_coldest(node, KLOC_DEMOTED_LAST);
+}
+
+/* Make room, unless it was found a moment ago that there is nothing to move. */
+static void try_room(struct kloc_node *node)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (READ_ONCE(node->full) && now < node->full_until)
+		return;
+	WRITE_ONCE(node->full, !make_room(node));
+	if (node->full)
+		node->full_until = now + scan_ns();
+}
+
+/* Is there room for a promotion, or can it be made? */
+static bool find_room(struct kloc_node *node)
+{
+	if (!has_none(node))
+		return true;
+	try_room(node);
+	return !has_none(node);
+}
+
+static void promote_folio(struct kloc_node *node, struct kloc_used *used)
+{
+	struct folio *folio = used->folio;
+	struct kloc_walk walk = { };
+	struct knode *knode = is_slow(node, folio) ? knode_of(folio, &walk) : NULL;
+
+	if (!knode) {
+		folio_put(folio);
+		return;
+	}
+	walk.knode = knode;
+	kloc_move(node, &walk, KLOC_PROMOTED_USED, used->level, &folio, 1);
+	knode_put(knode);
+}
+
+/* Promote folios that were used in slow memory, while there is room. */
+static void promote_used(struct kloc_node *node)
+{
+	struct kloc_used used[KLOC_BATCH];
+	unsigned int i, count;
+
+	while (may_go_on(node) && (count = take_used(node, used))) {
+		for (i = 0; i < count; i++)
+			if (find_room(node))
+				promote_folio(node, &used[i]);
+			else
+				folio_put(used[i].folio);
+	}
+}
+
+static const enum kloc_event promoted[KLOC_TRIALS] = {
+	[KLOC_TRIAL_WHOLE] = KLOC_PROMOTED_WHOLE,
+	[KLOC_TRIAL_DENSE] = KLOC_PROMOTED_DENSE,
+};
+
+static void promote_whole(struct kloc_node *node, struct knode *knode,
+			  unsigned int reason)
+{
+	unsigned long moved, left;
+
+	rcu_read_lock();
+	left = pages_of(knode);
+	rcu_read_unlock();
+	/* No more than it has: what is promoted may have to leave again. */
+	while (left && test_bit(KNODE_SLOW, &knode->flags) &&
+	       find_room(node) && may_go_on(node)) {
+		/* Before looking: what comes meanwhile sets it again. */
+		clear_bit(KNODE_SLOW, &knode->flags);
+		moved = move_all(node, knode, promoted[reason], reason,
+				 done_promoting);
+		if (!moved)
+			break;
+		left -= min(left, moved);
+	}
+}
+
+static void promote_queued(struct kloc_node *node)
+{
+	unsigned int reason;
+	struct knode *knode;
+
+	while (may_go_on(node) && (knode = next_promotion(node, &reason))) {
+		promote_whole(node, knode, reason);
+		knode_put(knode);
+	}
+}
+
+/* Nothing is promoted any more: hold nothing. */
+static void drop_queued(struct kloc_node *node)
+{
+	struct kloc_used used[KLOC_BATCH];
+	unsigned int reason, count;
+	struct knode *knode;
+
+	while ((knode = next_promotion(node, &reason)))
+		knode_put(knode);
+	while ((count = take_used(node, used)))
+		while (count)
+			folio_put(used[--count].folio);
+}
+
+/* How long to wait before looking for room again, ns. */
+static u64 next_look(struct kloc_node *node)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	long room = headroom(node);
+	u64 left = kloc_next_look(room, node->room - room, now - node->looked,
+				  scan_ns() / LOOKS);
+
+	node->looked = now;
+	node->room = room;
+	return left;
+}
+
+/*
+ * Wait until something is to be done, or it is time for a scan, or to look:
+ * nobody tells when applications take memory.
+ */
+static void wait(struct kloc_node *node, u64 until)
+{
+	s64 left = until - ktime_get_mono_fast_ns();
+
+	if (left <= 0)
+		return;
+	left = min(left, next_look(node));
+	wait_event_interruptible_hrtimeout(node->wait,
+					   kthread_should_stop() ||
+					   READ_ONCE(node->woken),
+					   ns_to_ktime(left));
+	WRITE_ONCE(node->woken, false);
+}
+
+static int kloc_thread(void *data)
+{
+	u64 next_scan = ktime_get_mono_fast_ns();
+	struct kloc_node *node = data;
+
+	while (!kthread_should_stop()) {
+		wait(node, next_scan);
+		/* Nodes come and go. */
+		WRITE_ONCE(node->slow, next_demotion_node(node->nid));
+		if (ktime_get_mono_fast_ns() >= next_scan) {
+			scan(node);
+			next_scan = ktime_get_mono_fast_ns() + scan_ns();
+		}
+		if (kloc_settings.mode == KLOC_NOMIGRATE ||
+		    node->slow == NUMA_NO_NODE) {
+			drop_queued(node);
+			continue;
+		}
+		try_room(node);
+		promote_queued(node);
+		promote_used(node);
+		/* What is free has to be where those find it who do not ask. */
+		if (kloc_headroom(node->nid, cpu_none_mask) <
+		    (long)kloc_settings.reserve)
+			gather_free();
+	}
+	return 0;
+}
+
+/**
+ * kloc_thread_start() - start the thread of a node
+ * @node: the node
+ *
+ * Return: 0, or an error.
+ */
+int kloc_thread_start(struct kloc_node *node)
+{
+	struct task_struct *thread;
+
+	thread = kthread_create_on_node(kloc_thread, node, node->nid,
+					"klocd%d", node->nid);
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	set_cpus_allowed_ptr(thread, cpumask_of_node(node->nid));
+	node->thread = thread;
+	wake_up_process(thread);
+	return 0;
+}
+
+/**
+ * kloc_thread_stop() - stop it, when nobody queues anything any more
+ * @node: the node
+ */
+void kloc_thread_stop(struct kloc_node *node)
+{
+	if (!node->thread)
+		return;
+	kthread_stop(node->thread);
+	drop_queued(node);
+}
