@@ -14,7 +14,6 @@
 #include "knode.h"
 
 struct cpumask;
-struct file;
 struct folio;
 struct task_struct;
 
@@ -47,7 +46,7 @@ enum kloc_event {
 	KLOC_NOT_BUSY,		/* locked, under writeback, not on an LRU list */
 	KLOC_NOT_MOVABLE,	/* mlocked, or the file system cannot move it */
 	KLOC_NOT_MIGRATED,	/* somebody used it, or there was no room */
-	KLOC_NOT_PAYING,	/* a context would not have paid for its move */
+	KLOC_NOT_PAYING,	/* its use would not have paid for its move */
 	KLOC_PLACED_FAST,
 	KLOC_PLACED_SLOW,
 	KLOC_PLACED_ELSEWHERE,	/* no room where it should have gone */
@@ -133,7 +132,7 @@ struct kloc_used {
  * @trials: how promotions fared, by their reason
  * @explore: pages that may be promoted for other reasons until the next scan, to
  *	see whether these pay by now
- * @scans: scans until half of what trials told is forgotten
+ * @scans: how many there were: now and then trials are half forgotten
  * @full: there is too little room, and nothing was found to move
  * @full_until: when to look again, ns
  * @looked: when it was looked for room the last time, ns

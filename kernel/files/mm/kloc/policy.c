@@ -26,7 +26,7 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* And believes it from here on. */
 #define STREAM_SCORE	2
 
-/* Ticks after which half of the uses of a page are forgotten: 16 scans. */
+/* Ticks after which half of the uses of a page are forgotten: some 16 scans. */
 #define PAGE_HALF_LIFE	128
 
 /* Scans for which it is believed that a file is used as it was of late. */
