@@ -8,6 +8,7 @@
 #ifndef _LINUX_KLOC_H
 #define _LINUX_KLOC_H
 
+#include <linux/errno.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -37,6 +38,8 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 void __kloc_folio_added(struct folio *folio);
 void __kloc_folio_used(struct folio *folio);
 bool __kloc_keeps_folio(struct folio *folio);
+long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
+		unsigned long zero);
 
 static inline bool kloc_is_on(void)
 {
@@ -73,6 +76,12 @@ static inline void __kloc_folio_used(struct folio *folio) { }
 static inline bool __kloc_keeps_folio(struct folio *folio)
 {
 	return false;
+}
+
+static inline long kloc_prctl(unsigned long what, unsigned long pid,
+			      unsigned long on, unsigned long zero)
+{
+	return -EINVAL;
 }
 
 #endif /* CONFIG_KLOC */
