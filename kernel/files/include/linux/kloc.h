@@ -18,10 +18,11 @@ struct folio;
 struct inode;
 
 /*
- * Reclaim leaves it to contexts to demote their pages until its priority is
- * down to this: by then they have had the time.
+ * kswapd leaves it to contexts to demote their pages until its priority is down
+ * to this: they have had the time then, or cannot. With the multi-gen LRU its
+ * priority begins at about 6.
  */
-#define KLOC_KEEPS_PRIORITY	6
+#define KLOC_KEEPS_PRIORITY	3
 
 #ifdef CONFIG_KLOC
 
@@ -38,6 +39,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 void __kloc_folio_added(struct folio *folio);
 void __kloc_folio_used(struct folio *folio);
 bool __kloc_keeps_folio(struct folio *folio);
+bool __kloc_keeps_slab(int nid);
 long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
 		unsigned long zero);
 
@@ -74,6 +76,11 @@ static inline void __kloc_folio_added(struct folio *folio) { }
 static inline void __kloc_folio_used(struct folio *folio) { }
 
 static inline bool __kloc_keeps_folio(struct folio *folio)
+{
+	return false;
+}
+
+static inline bool __kloc_keeps_slab(int nid)
 {
 	return false;
 }
@@ -186,6 +193,19 @@ static inline void kloc_folio_used(struct folio *folio)
 static inline bool kloc_keeps_folio(struct folio *folio)
 {
 	return kloc_is_on() && __kloc_keeps_folio(folio);
+}
+
+/**
+ * kloc_keeps_slab() - do inodes and dentries stay when a node is short of memory?
+ * @nid: the node
+ *
+ * Making them again costs more than is won where another tier has room.
+ *
+ * Return: true if reclaim should not shrink slab caches there.
+ */
+static inline bool kloc_keeps_slab(int nid)
+{
+	return kloc_is_on() && __kloc_keeps_slab(nid);
 }
 
 #endif /* _LINUX_KLOC_H */

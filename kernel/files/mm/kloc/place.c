@@ -189,3 +189,17 @@ bool __kloc_keeps_folio(struct folio *folio)
 	rcu_read_unlock();
 	return keeps;
 }
+
+/* Called by kloc_keeps_slab(). */
+bool __kloc_keeps_slab(int nid)
+{
+	const struct kloc_node *node;
+	bool keeps;
+
+	rcu_read_lock();
+	node = kloc_near[nid];
+	keeps = node && node->nid == nid &&
+		READ_ONCE(node->slow) != NUMA_NO_NODE;
+	rcu_read_unlock();
+	return keeps;
+}
