@@ -10,7 +10,6 @@
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/sizes.h>
-#include <linux/timekeeping.h>
 
 #include "kloc.h"
 
@@ -62,10 +61,10 @@ static void judge(struct knode *knode, bool stream)
 }
 
 /*
- * Find the knode of the directory that a file was opened in, and the hash of
- * its name there. The dentry's lock keeps both, and the directory.
+ * Find the knode of the directory that a file was opened in. The dentry's lock
+ * keeps the directory.
  */
-static struct knode *directory_of(struct dentry *dentry, u8 *name)
+static struct knode *directory_of(struct dentry *dentry)
 {
 	struct inode *directory;
 	struct knode *knode;
@@ -73,16 +72,27 @@ static struct knode *directory_of(struct dentry *dentry, u8 *name)
 	spin_lock(&dentry->d_lock);
 	directory = d_inode(dentry->d_parent);
 	knode = directory ? kloc_knode_of(directory) : NULL;
-	*name = kloc_name_hash(dentry->d_name.name, dentry->d_name.len);
 	spin_unlock(&dentry->d_lock);
 	return knode && test_bit(KNODE_DIRECTORY, &knode->flags) ? knode : NULL;
+}
+
+/* The hash of the name that a file was opened by. */
+static u8 name_of(struct dentry *dentry)
+{
+	u8 name;
+
+	spin_lock(&dentry->d_lock);
+	name = kloc_name_hash(dentry->d_name.name, dentry->d_name.len);
+	spin_unlock(&dentry->d_lock);
+	return name;
 }
 
 /* A file is opened that nobody had open: what will become of it? */
 static void predict(struct knode *knode, const struct file *file)
 {
+	struct dentry *dentry = file->f_path.dentry;
 	struct knode *parent;
-	u8 name;
+	bool stream = false;
 
 	/* Used again: the last time it was no stream after all. */
 	if (test_and_clear_bit(KNODE_JUDGED, &knode->flags)) {
@@ -91,18 +101,22 @@ static void predict(struct knode *knode, const struct file *file)
 		if (test_bit(KNODE_STREAM, &knode->flags))
 			kloc_count(KLOC_MISPREDICTED, knode, 1);
 	}
-	parent = directory_of(file->f_path.dentry, &name);
+	parent = directory_of(dentry);
 	if (!parent)
 		return;
 
 	knode->parent = parent->id;
-	knode->stream = (struct kloc_stream) { .name = name };
-	if (kloc_history_says_stream(&parent->history, name)) {
-		if (!test_and_set_bit(KNODE_STREAM, &knode->flags))
-			kloc_count(KLOC_PREDICTED, knode, 1);
-	} else {
-		clear_bit(KNODE_STREAM, &knode->flags);
+	knode->stream = (struct kloc_stream) { };
+	/* In most directories no file was large enough to tell. */
+	if (!kloc_history_is_empty(&parent->history)) {
+		knode->stream.name = name_of(dentry);
+		stream = kloc_history_says_stream(&parent->history,
+						  knode->stream.name);
 	}
+	if (!stream)
+		clear_bit(KNODE_STREAM, &knode->flags);
+	else if (!test_and_set_bit(KNODE_STREAM, &knode->flags))
+		kloc_count(KLOC_PREDICTED, knode, 1);
 }
 
 static void touch(struct knode *knode)
@@ -152,6 +166,8 @@ void __kloc_file_close(struct file *file)
 	    knode->stream.size >= LEAST_STREAM) {
 		bool stream = kloc_stream_is_one(&knode->stream, LEAST_STREAM);
 
+		if (!knode->stream.name)
+			knode->stream.name = name_of(file->f_path.dentry);
 		judge(knode, stream);
 		assign_bit(KNODE_JUDGED, &knode->flags, stream);
 	}
@@ -196,9 +212,19 @@ void __kloc_inode_touch(struct inode *inode)
 /* What is removed soon after it was closed was better not put in slow memory. */
 static bool is_soon(const struct knode *knode)
 {
-	u64 since = ktime_get_mono_fast_ns() - READ_ONCE(knode->used);
+	u64 since = knode_now() - READ_ONCE(knode->used);
 
 	return since < (u64)READ_ONCE(kloc_half_life_us) * NSEC_PER_USEC;
+}
+
+/* What is gone soon made room itself: bringing its pages to fast memory paid. */
+static void credit_new(const struct knode *knode)
+{
+	struct kloc_node *node = kloc_near[numa_node_id()];
+
+	if (node && READ_ONCE(node->pressed))
+		atomic_add(knode->stream.size / PAGE_SIZE + 1,
+			   &node->trials[KLOC_TRIAL_NEW].uses);
 }
 
 /* Called by kloc_inode_destroy(). */
@@ -208,11 +234,13 @@ void __kloc_inode_destroy(struct inode *inode)
 
 	rcu_read_lock();
 	knode = rcu_dereference(inode->i_knode);
-	if (knode && !inode->i_nlink &&
-	    test_bit(KNODE_JUDGED, &knode->flags) &&
+	if (knode && !inode->i_nlink && S_ISREG(inode->i_mode) &&
 	    is_soon(knode)) {
-		judge(knode, false);
-		judge(knode, false);
+		credit_new(knode);
+		if (test_bit(KNODE_JUDGED, &knode->flags)) {
+			judge(knode, false);
+			judge(knode, false);
+		}
 	}
 	knode_kill(&kloc_kmap, inode);
 	rcu_read_unlock();

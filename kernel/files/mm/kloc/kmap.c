@@ -85,10 +85,8 @@ bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse)
 	changes = !knode->dead && knode->inuse != inuse;
 	if (changes) {
 		WRITE_ONCE(knode->inuse, inuse);
-		if (inuse)
+		if (inuse && !test_and_set_bit(KNODE_MARKED, &knode->flags))
 			__xa_set_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
-		else
-			__xa_clear_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
 		sort_in(kmap, knode);
 	}
 	xa_unlock(&kmap->knodes);
@@ -131,6 +129,17 @@ void kmap_set_coldest(struct kmap *kmap, struct knode *knode)
 	xa_unlock(&kmap->knodes);
 }
 
+/* Take the mark from a knode that had become inactive, if it still is. */
+static void clear_active(struct kmap *kmap, struct knode *knode)
+{
+	xa_lock(&kmap->knodes);
+	if (!knode->dead && !knode->inuse) {
+		__xa_clear_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
+		clear_bit(KNODE_MARKED, &knode->flags);
+	}
+	xa_unlock(&kmap->knodes);
+}
+
 /* What is mapped is used without a system call; its pages tell. */
 static bool is_mapped(const struct knode *knode)
 {
@@ -156,6 +165,10 @@ unsigned int kmap_age(struct kmap *kmap, u8 inactive_age)
 	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
 		u8 age = READ_ONCE(knode->age);
 
+		if (!READ_ONCE(knode->inuse)) {
+			clear_active(kmap, knode);
+			continue;
+		}
 		/* What no file owns is aged by page. */
 		if (test_bit(KNODE_SYSTEM, &knode->flags))
 			continue;
@@ -207,7 +220,8 @@ static unsigned int coldest_active(struct kmap *kmap, struct knode **coldest,
 	unsigned long id;
 
 	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
-		if (!test_bit(KNODE_FAST, &knode->flags))
+		if (!READ_ONCE(knode->inuse) ||
+		    !test_bit(KNODE_FAST, &knode->flags))
 			continue;
 		count = insert(coldest, count, most, knode);
 		if (++looked_at == most * LOOK_AT)

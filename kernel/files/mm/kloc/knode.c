@@ -13,7 +13,6 @@
 #include <linux/rcupdate_wait.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/timekeeping.h>
 
 #include "knode.h"
 
@@ -183,7 +182,7 @@ bool knode_touch(struct kmap *kmap, struct knode *knode)
 
 	if (READ_ONCE(knode->age)) {
 		WRITE_ONCE(knode->age, 0);
-		WRITE_ONCE(knode->used, ktime_get_mono_fast_ns());
+		WRITE_ONCE(knode->used, knode_now());
 	}
 	if (!READ_ONCE(knode->inuse))
 		knode_list_miss();
@@ -192,7 +191,7 @@ bool knode_touch(struct kmap *kmap, struct knode *knode)
 
 	activated = kmap_set_inuse(kmap, knode, true);
 	if (activated) {
-		warm_up(knode, ktime_get_mono_fast_ns());
+		warm_up(knode, knode_now());
 		trace_kloc_activate(knode, rcu_dereference(knode->inode));
 	}
 	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
@@ -246,7 +245,7 @@ bool knode_close(struct kmap *kmap, struct knode *knode)
 	if (atomic_dec_if_positive(&knode->openers))
 		return false;
 
-	WRITE_ONCE(knode->used, ktime_get_mono_fast_ns());
+	WRITE_ONCE(knode->used, knode_now());
 	knode_deactivate(kmap, knode);
 	/*
 	 * Who opened it meanwhile may have found it on a list. Pairs with the

@@ -11,6 +11,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -29,6 +30,7 @@ enum knode_flag {
 	KNODE_STREAM,		/* was predicted to be a stream when it was opened */
 	KNODE_QUEUED,		/* waits for its promotion */
 	KNODE_JUDGED,		/* this period of use was counted in its directory */
+	KNODE_MARKED,		/* has the mark KMAP_ACTIVE */
 };
 
 /**
@@ -40,13 +42,12 @@ enum knode_flag {
  *	if that is not known.
  * @flags: bits of enum knode_flag.
  * @cpus: CPUs (modulo the number of bits) whose lists may have it.
- * @used: when it was last found to be in use, or became inactive, ns.
+ * @used: when it was last found to be in use, or became inactive, knode_now().
  * @refs: one for as long as the inode has this knode, one for each user that
  *	sleeps meanwhile; never an inode reference.
  * @openers: files that are open and were opened while KLOC was on.
  * @cpu: that used it last.
- * @inuse: is it active (4.1)? Changed under the lock of the kmap, which has the
- *	same as a mark.
+ * @inuse: is it active (4.1)? Changed under the lock of the kmap.
  * @dead: its inode is about to go. Likewise.
  * @age: scans of the kmap since it was used (4.3).
  * @heat: how often it became active of late.
@@ -81,14 +82,17 @@ struct knode {
 	struct rcu_head rcu;
 };
 
-/* Marks of the kmap. Those that are inactive have not the first. */
+/*
+ * Marks of the kmap. All that are active have the first; those that are not lose
+ * it when kmap_age() comes by, as many become active again before.
+ */
 #define KMAP_ACTIVE	XA_MARK_0
 /* May have pages in fast memory. */
 #define KMAP_FAST	XA_MARK_1
 
 /**
  * struct kmap - all knodes (4.2)
- * @knodes: by their number; marked while they are active. Iterable under RCU.
+ * @knodes: by their number; marked if they are active. Iterable under RCU.
  * @last: number of the knode that was added last.
  * @cold: those that are inactive and may have pages in fast memory, the one
  *	that is so for longest first. Changed under the lock of @knodes.
@@ -116,6 +120,16 @@ bool knode_open(struct kmap *kmap, struct knode *knode);
 bool knode_close(struct kmap *kmap, struct knode *knode);
 void knode_deactivate(struct kmap *kmap, struct knode *knode);
 unsigned int find_cpu(const struct knode *knode);
+
+/**
+ * knode_now() - the time that knodes know
+ *
+ * Return: ns, no finer than a jiffy: it is asked for at each open and close.
+ */
+static inline u64 knode_now(void)
+{
+	return get_jiffies_64() * TICK_NSEC;
+}
 
 /**
  * knode_tryget() - keep a knode that was found under RCU

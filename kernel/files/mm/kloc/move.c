@@ -8,6 +8,7 @@
  * themselves. Whether a folio still belongs to the mapping is looked at again
  * when it is locked: what was truncated meanwhile is freed and not moved.
  */
+#include <linux/buffer_head.h>
 #include <linux/fs.h>
 #include <linux/memory-tiers.h>
 #include <linux/migrate.h>
@@ -85,6 +86,21 @@ unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
 	return count;
 }
 
+/*
+ * A file system that holds its buffers cannot have them moved. Finding that out
+ * by trying takes a look at all CPUs' buffers.
+ */
+static bool has_held_buffers(struct folio *folio)
+{
+	struct buffer_head *bh, *head = folio_buffers(folio);
+
+	for (bh = head; bh; bh = bh->b_this_page == head ? NULL
+							  : bh->b_this_page)
+		if (atomic_read(&bh->b_count))
+			return true;
+	return false;
+}
+
 /* Take a folio off its LRU list; say why not. */
 static enum kloc_event isolate(const struct kloc_walk *walk,
 			       struct folio *folio)
@@ -100,6 +116,9 @@ static enum kloc_event isolate(const struct kloc_walk *walk,
 		event = KLOC_NOT_BUSY;
 	else if (folio_test_unevictable(folio) || mapping_inaccessible(folio->mapping))
 		event = KLOC_NOT_MOVABLE;
+	else if (kloc_kind(walk->knode) == KLOC_KIND_BLOCKDEV &&
+		 has_held_buffers(folio))
+		event = KLOC_NOT_BUSY;
 	else if (!folio_test_writeback(folio) && folio_isolate_lru(folio))
 		event = KLOC_MOVES;
 	folio_unlock(folio);

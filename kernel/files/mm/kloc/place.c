@@ -60,7 +60,18 @@ static bool may_place(int nid)
 	       node_isset(nid, cpuset_current_mems_allowed);
 }
 
-static enum kloc_place place_of(const struct knode *knode, long headroom)
+/* May a new page of a context be fast though others have to leave for it? */
+static bool new_pays(struct kloc_node *node, const struct knode *knode,
+		     unsigned int order)
+{
+	return kloc_kind(knode) != KLOC_KIND_FILE ||
+	       test_bit(KNODE_DIRECTORY, &knode->flags) ||
+	       kloc_new_pays(node, 1 << order);
+}
+
+static enum kloc_place place_of(struct kloc_node *node,
+				const struct knode *knode, long headroom,
+				unsigned int order)
 {
 	/* What klocd has made room for is not for those that need not be here. */
 	bool pressure = headroom < 2 * (long)kloc_settings.reserve;
@@ -69,11 +80,15 @@ static enum kloc_place place_of(const struct knode *knode, long headroom)
 	place = kloc_place(knode, pressure, kloc_settings.stream_bytes);
 	if (kloc_settings.mode == KLOC_ALLACTIVE)
 		place = KLOC_FAST;
+	else if (place == KLOC_FAST && pressure && !new_pays(node, knode, order))
+		place = KLOC_SLOW;
+	WRITE_ONCE(node->pressed, pressure);
 	return place == KLOC_FAST && headroom <= 0 ? KLOC_SLOW : place;
 }
 
 /* Find the node for a new page; and the knode, under RCU. */
-static int wanted_node(struct address_space *mapping, struct knode **knode)
+static int wanted_node(struct address_space *mapping, unsigned int order,
+		       struct knode **knode)
 {
 	struct kloc_node *node = kloc_near[numa_node_id()];
 	long headroom;
@@ -88,8 +103,8 @@ static int wanted_node(struct address_space *mapping, struct knode **knode)
 	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
 	if (headroom < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
 		kloc_wake(node);
-	nid = place_of(*knode, headroom) == KLOC_FAST ? node->nid
-						      : READ_ONCE(node->slow);
+	nid = place_of(node, *knode, headroom, order) == KLOC_FAST ?
+		node->nid : READ_ONCE(node->slow);
 	return nid != NUMA_NO_NODE && may_place(nid) ? nid : NUMA_NO_NODE;
 }
 
@@ -104,7 +119,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	int nid;
 
 	rcu_read_lock();
-	nid = wanted_node(mapping, &knode);
+	nid = wanted_node(mapping, order, &knode);
 	folio = nid == NUMA_NO_NODE ? NULL : __folio_alloc_node(here, order, nid);
 	if (folio)
 		kloc_count(node_is_toptier(nid) ? KLOC_PLACED_FAST
@@ -114,6 +129,19 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 		kloc_count(KLOC_PLACED_ELSEWHERE, knode, 1 << order);
 	rcu_read_unlock();
 	return folio;
+}
+
+/* Is a new page on trial? */
+static unsigned int trial_of(const struct knode *knode, struct folio *folio)
+{
+	struct kloc_node *node = kloc_near[folio_nid(folio)];
+
+	if (!node || node->nid != folio_nid(folio) || !READ_ONCE(node->pressed) ||
+	    kloc_kind(knode) != KLOC_KIND_FILE ||
+	    test_bit(KNODE_DIRECTORY, &knode->flags))
+		return 0;
+	atomic_add(folio_nr_pages(folio), &node->trials[KLOC_TRIAL_NEW].pages);
+	return KLOC_TRIAL_NEW;
 }
 
 /**
@@ -126,7 +154,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
  */
 void knode_add_obj(struct knode *knode, struct folio *folio)
 {
-	kloc_page_new(folio);
+	kloc_page_new(folio, trial_of(knode, folio));
 	kloc_note_pages(knode, folio_nid(folio));
 	/* No system call tells that a file system uses its own. */
 	if (test_bit(KNODE_SYSTEM, &knode->flags) && !READ_ONCE(knode->inuse))
@@ -194,12 +222,15 @@ bool __kloc_keeps_folio(struct folio *folio)
 bool __kloc_keeps_slab(int nid)
 {
 	const struct kloc_node *node;
+	int slow = NUMA_NO_NODE;
 	bool keeps;
 
 	rcu_read_lock();
 	node = kloc_near[nid];
-	keeps = node && node->nid == nid &&
-		READ_ONCE(node->slow) != NUMA_NO_NODE;
+	if (node && node->nid == nid)
+		slow = READ_ONCE(node->slow);
+	/* Its own kswapd has nothing to do yet. */
+	keeps = slow != NUMA_NO_NODE && kloc_headroom(slow, cpu_none_mask) > 0;
 	rcu_read_unlock();
 	return keeps;
 }

@@ -21,7 +21,7 @@ struct knode;
  * struct kloc_stream - how a file is read and written
  * @next: byte after the last one that was read or written
  * @size: bytes that were read or written in sequence
- * @name: hash of what the file's name ends in
+ * @name: hash of what the file's name ends in, 0 if it was not needed yet
  * @flags: KLOC_STREAM_*
  * @rate: pages' worth that was read or written in a scan, on average
  * @used: bytes that were since the last scan, in KLOC_USED_UNIT
@@ -61,13 +61,14 @@ struct kloc_history {
 #define KLOC_LEVELS	6
 
 /*
- * Why a page was promoted, for as long as it is there: for each reason it is
- * known whether that pays. From 1 to KLOC_LEVELS - 1 it is the level that the
+ * Why a page was brought to fast memory, for as long as it is there: for each
+ * reason it is known whether that pays. From 1 to KLOC_LEVELS - 1 it is the level that the
  * page had; 0 is for pages that were not promoted.
  */
 enum kloc_trial_reason {
 	KLOC_TRIAL_WHOLE = KLOC_LEVELS,	/* its context has become active */
 	KLOC_TRIAL_DENSE,		/* its context is used much for its size */
+	KLOC_TRIAL_NEW,			/* not promoted: it is new, and others made room */
 	KLOC_TRIALS,
 };
 
@@ -94,10 +95,12 @@ void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
 bool kloc_stream_is_one(const struct kloc_stream *stream, u64 least);
 unsigned long kloc_stream_scan(struct kloc_stream *stream, unsigned long pages);
 bool kloc_is_dense(unsigned long uses);
+bool kloc_history_is_empty(const struct kloc_history *history);
 void kloc_history_add(struct kloc_history *history, u8 name, bool stream);
 bool kloc_history_says_stream(const struct kloc_history *history, u8 name);
 
 extern unsigned long kloc_half_life_us;
+extern unsigned long kloc_promote_uses;
 
 u8 kloc_heat(u8 heat, u64 since);
 enum kloc_place kloc_place(const struct knode *knode, bool pressure,
@@ -107,7 +110,7 @@ u8 kloc_page_heat(u8 heat, u16 ticks);
 unsigned int kloc_page_level(u8 heat);
 unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS]);
 void kloc_trial_begin(struct kloc_trial *trial, bool pays);
-bool kloc_trial_pays(const struct kloc_trial *trial);
+bool kloc_trial_pays(const struct kloc_trial *trial, unsigned long uses);
 void kloc_trial_forget(struct kloc_trial *trial);
 u64 kloc_next_look(long room, long taken, u64 since, u64 most);
 

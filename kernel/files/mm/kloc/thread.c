@@ -30,6 +30,9 @@
 /* This part of the reserve is promoted to see whether it pays, in a scan. */
 #define EXPLORE		16
 
+/* A new page that is used so often has paid for the one that left for it. */
+#define NEW_USES	1
+
 /* A context that is promoted because it is dense has no more of a node. */
 #define MOST_DENSE	8
 
@@ -64,10 +67,33 @@ void kloc_wake(struct kloc_node *node)
 	wake_up(&node->wait);
 }
 
-/* Pages are promoted: what will they have been good for? */
+/* May pages come to fast memory only to see what they are good for there? */
+static bool explore(struct kloc_node *node, unsigned int pages)
+{
+	return atomic_read(&node->explore) > 0 &&
+	       atomic_sub_return(pages, &node->explore) >= 0;
+}
+
+/* Pages come to fast memory: what will they have been good for? */
 static void count_trial(struct kloc_trial *trial, unsigned int pages)
 {
 	atomic_add(pages, &trial->pages);
+}
+
+/**
+ * kloc_new_pays() - should pages that are new be where others have to leave?
+ * @node: the fast node
+ * @pages: how many
+ *
+ * What a page is written to at once costs as much as its copy would.
+ *
+ * Return: true if such pages were used again there, of late.
+ */
+bool kloc_new_pays(struct kloc_node *node, unsigned int pages)
+{
+	struct kloc_trial *trial = &node->trials[KLOC_TRIAL_NEW];
+
+	return kloc_trial_pays(trial, NEW_USES) || explore(node, pages);
 }
 
 /*
@@ -77,9 +103,9 @@ static void count_trial(struct kloc_trial *trial, unsigned int pages)
 static bool promotion_pays(struct kloc_node *node, unsigned int reason,
 			   unsigned int pages)
 {
-	bool pays = kloc_trial_pays(&node->trials[reason]) ||
-		    (atomic_read(&node->explore) > 0 &&
-		     atomic_sub_return(pages, &node->explore) >= 0);
+	bool pays = kloc_trial_pays(&node->trials[reason],
+				    READ_ONCE(kloc_promote_uses)) ||
+		    explore(node, pages);
 
 	if (pays)
 		count_trial(&node->trials[reason], pages);
@@ -160,10 +186,10 @@ static struct knode *context_of(struct folio *folio)
 }
 
 /**
- * kloc_promoted_used() - a page is used that was promoted
+ * kloc_promoted_used() - a page is used that was brought to fast memory
  * @node: where it is
  * @folio: the folio, which the caller has a reference to
- * @trial: the reason for which it was promoted
+ * @trial: the reason for that
  *
  * Context: RCU read-side critical section.
  */
@@ -203,7 +229,7 @@ void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 	if (!knode || test_bit(KNODE_DIRECTORY, &knode->flags))
 		return;
 	/* What pays in one context need not pay in another. */
-	if (!kloc_trial_pays(&knode->trial) ||
+	if (!kloc_trial_pays(&knode->trial, READ_ONCE(kloc_promote_uses)) ||
 	    !promotion_pays(node, level, pages)) {
 		kloc_count(KLOC_NOT_PAYING, knode, pages);
 		return;
@@ -363,7 +389,7 @@ static void visit_active(struct kloc_node *node, visit_fn visit)
 
 	rcu_read_lock();
 	xa_for_each_marked(&kloc_kmap.knodes, id, knode, KMAP_ACTIVE) {
-		if (!knode_tryget(knode))
+		if (!READ_ONCE(knode->inuse) || !knode_tryget(knode))
 			continue;
 		rcu_read_unlock();
 		visit(node, knode);
@@ -572,7 +598,8 @@ static struct knode *at_hand(struct kloc_node *node)
 	rcu_read_lock();
 	do {
 		knode = xa_find(&kloc_kmap.knodes, &id, ULONG_MAX, KMAP_ACTIVE);
-		if (!knode || (test_bit(KNODE_FAST, &knode->flags) &&
+		if (!knode || (READ_ONCE(knode->inuse) &&
+			       test_bit(KNODE_FAST, &knode->flags) &&
 			       knode_tryget(knode)))
 			break;
 		id++;

@@ -184,7 +184,10 @@ static void marks_follow_inuse(struct kunit *test)
 	touch(kmap, knode);
 	KUNIT_EXPECT_TRUE(test, has_mark(kmap, knode, KMAP_ACTIVE));
 	deactivate(kmap, knode);
+	kmap_age(kmap, 2);
 	KUNIT_EXPECT_FALSE(test, has_mark(kmap, knode, KMAP_ACTIVE));
+	touch(kmap, knode);
+	KUNIT_EXPECT_TRUE(test, has_mark(kmap, knode, KMAP_ACTIVE));
 }
 
 static void age_rises_until_inactive(struct kunit *test)
@@ -568,7 +571,7 @@ static void promotion_has_to_pay(struct kunit *test)
 			.uses = ATOMIC_INIT(trials[i].uses),
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, kloc_trial_pays(&trial),
+		KUNIT_EXPECT_EQ_MSG(test, kloc_trial_pays(&trial, 2),
 				    trials[i].pays, "row %u", i);
 		kloc_trial_forget(&trial);
 		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&trial.pages),
@@ -581,9 +584,9 @@ static void what_is_not_known_is_tried(struct kunit *test)
 	struct kloc_trial trial;
 
 	kloc_trial_begin(&trial, true);
-	KUNIT_EXPECT_TRUE(test, kloc_trial_pays(&trial));
+	KUNIT_EXPECT_TRUE(test, kloc_trial_pays(&trial, 2));
 	kloc_trial_begin(&trial, false);
-	KUNIT_EXPECT_FALSE(test, kloc_trial_pays(&trial));
+	KUNIT_EXPECT_FALSE(test, kloc_trial_pays(&trial, 2));
 }
 
 /* Bytes used in each of three scans; uses of a page to come, after the last. */
