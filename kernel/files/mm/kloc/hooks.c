@@ -217,16 +217,6 @@ static bool is_soon(const struct knode *knode)
 	return since < (u64)READ_ONCE(kloc_half_life_us) * NSEC_PER_USEC;
 }
 
-/* What is gone soon made room itself: bringing its pages to fast memory paid. */
-static void credit_new(const struct knode *knode)
-{
-	struct kloc_node *node = kloc_near[numa_node_id()];
-
-	if (node && READ_ONCE(node->pressed))
-		atomic_add(knode->stream.size / PAGE_SIZE + 1,
-			   &node->trials[KLOC_TRIAL_NEW].uses);
-}
-
 /* Called by kloc_inode_destroy(). */
 void __kloc_inode_destroy(struct inode *inode)
 {
@@ -234,13 +224,11 @@ void __kloc_inode_destroy(struct inode *inode)
 
 	rcu_read_lock();
 	knode = rcu_dereference(inode->i_knode);
-	if (knode && !inode->i_nlink && S_ISREG(inode->i_mode) &&
+	if (knode && !inode->i_nlink &&
+	    test_bit(KNODE_JUDGED, &knode->flags) &&
 	    is_soon(knode)) {
-		credit_new(knode);
-		if (test_bit(KNODE_JUDGED, &knode->flags)) {
-			judge(knode, false);
-			judge(knode, false);
-		}
+		judge(knode, false);
+		judge(knode, false);
 	}
 	knode_kill(&kloc_kmap, inode);
 	rcu_read_unlock();

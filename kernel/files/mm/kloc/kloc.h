@@ -129,8 +129,7 @@ struct kloc_used {
  * @hand_index: where in it
  * @looks: pages that may still be looked at
  * @promoted_level: least level of a page that is worth promoting
- * @pressed: new pages come only if others leave
- * @trials: how pages fared that were brought there, by the reason
+ * @trials: how promotions fared, by their reason
  * @explore: pages that may be promoted for other reasons until the next scan, to
  *	see whether these pay by now
  * @scans: how many there were: now and then trials are half forgotten
@@ -160,7 +159,6 @@ struct kloc_node {
 	pgoff_t hand_index;
 	long looks;
 	unsigned int promoted_level;
-	bool pressed;
 	struct kloc_trial trials[KLOC_TRIALS];
 	atomic_t explore;
 	unsigned int scans;
@@ -219,7 +217,7 @@ int kloc_pages_alloc(void);
 void kloc_pages_free(void);
 bool kloc_page_pinned(struct folio *folio);
 void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial);
-void kloc_page_new(struct folio *folio, unsigned int trial);
+void kloc_page_new(struct folio *folio);
 unsigned int kloc_page_use(struct folio *folio, unsigned int *trial);
 unsigned int kloc_page_level_of(struct folio *folio);
 void kloc_page_failed(struct folio *folio);
@@ -236,7 +234,6 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 void kloc_wake(struct kloc_node *node);
 void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
 			unsigned int trial);
-bool kloc_new_pays(struct kloc_node *node, unsigned int pages);
 void kloc_queue_promotion(struct knode *knode, unsigned int reason);
 void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 		     unsigned int level);

@@ -118,7 +118,7 @@ static enum kloc_event isolate(const struct kloc_walk *walk,
 		event = KLOC_NOT_MOVABLE;
 	else if (kloc_kind(walk->knode) == KLOC_KIND_BLOCKDEV &&
 		 has_held_buffers(folio))
-		event = KLOC_NOT_BUSY;
+		kloc_page_failed(folio);
 	else if (!folio_test_writeback(folio) && folio_isolate_lru(folio))
 		event = KLOC_MOVES;
 	folio_unlock(folio);

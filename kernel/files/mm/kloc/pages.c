@@ -19,7 +19,7 @@
  * @heat: how often it was used of late, in KLOC_USE
  * @moves: how often it was moved since it came into the page cache
  * @used: the tick at which it was used last, modulo 2^12
- * @trial: the reason for which it was brought to fast memory, 0 for none
+ * @trial: the reason for which it was promoted, 0 if it was not
  */
 struct kloc_page {
 	u8 heat;
@@ -152,18 +152,13 @@ void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial)
 /**
  * kloc_page_new() - a folio was added to the page cache
  * @folio: the folio, which is about to be used
- * @trial: KLOC_TRIAL_NEW or 0
  */
-void kloc_page_new(struct folio *folio, unsigned int trial)
+void kloc_page_new(struct folio *folio)
 {
 	struct kloc_page *page = page_of(folio);
 
 	if (page)
-		*page = (struct kloc_page) {
-			.heat = KLOC_USE,
-			.used = now(),
-			.trial = trial,
-		};
+		*page = (struct kloc_page) { .heat = KLOC_USE, .used = now() };
 }
 
 /**

@@ -60,18 +60,7 @@ static bool may_place(int nid)
 	       node_isset(nid, cpuset_current_mems_allowed);
 }
 
-/* May a new page of a context be fast though others have to leave for it? */
-static bool new_pays(struct kloc_node *node, const struct knode *knode,
-		     unsigned int order)
-{
-	return kloc_kind(knode) != KLOC_KIND_FILE ||
-	       test_bit(KNODE_DIRECTORY, &knode->flags) ||
-	       kloc_new_pays(node, 1 << order);
-}
-
-static enum kloc_place place_of(struct kloc_node *node,
-				const struct knode *knode, long headroom,
-				unsigned int order)
+static enum kloc_place place_of(const struct knode *knode, long headroom)
 {
 	/* What klocd has made room for is not for those that need not be here. */
 	bool pressure = headroom < 2 * (long)kloc_settings.reserve;
@@ -80,15 +69,11 @@ static enum kloc_place place_of(struct kloc_node *node,
 	place = kloc_place(knode, pressure, kloc_settings.stream_bytes);
 	if (kloc_settings.mode == KLOC_ALLACTIVE)
 		place = KLOC_FAST;
-	else if (place == KLOC_FAST && pressure && !new_pays(node, knode, order))
-		place = KLOC_SLOW;
-	WRITE_ONCE(node->pressed, pressure);
 	return place == KLOC_FAST && headroom <= 0 ? KLOC_SLOW : place;
 }
 
 /* Find the node for a new page; and the knode, under RCU. */
-static int wanted_node(struct address_space *mapping, unsigned int order,
-		       struct knode **knode)
+static int wanted_node(struct address_space *mapping, struct knode **knode)
 {
 	struct kloc_node *node = kloc_near[numa_node_id()];
 	long headroom;
@@ -103,8 +88,8 @@ static int wanted_node(struct address_space *mapping, unsigned int order,
 	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
 	if (headroom < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
 		kloc_wake(node);
-	nid = place_of(node, *knode, headroom, order) == KLOC_FAST ?
-		node->nid : READ_ONCE(node->slow);
+	nid = place_of(*knode, headroom) == KLOC_FAST ? node->nid
+						      : READ_ONCE(node->slow);
 	return nid != NUMA_NO_NODE && may_place(nid) ? nid : NUMA_NO_NODE;
 }
 
@@ -119,7 +104,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	int nid;
 
 	rcu_read_lock();
-	nid = wanted_node(mapping, order, &knode);
+	nid = wanted_node(mapping, &knode);
 	folio = nid == NUMA_NO_NODE ? NULL : __folio_alloc_node(here, order, nid);
 	if (folio)
 		kloc_count(node_is_toptier(nid) ? KLOC_PLACED_FAST
@@ -129,19 +114,6 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 		kloc_count(KLOC_PLACED_ELSEWHERE, knode, 1 << order);
 	rcu_read_unlock();
 	return folio;
-}
-
-/* Is a new page on trial? */
-static unsigned int trial_of(const struct knode *knode, struct folio *folio)
-{
-	struct kloc_node *node = kloc_near[folio_nid(folio)];
-
-	if (!node || node->nid != folio_nid(folio) || !READ_ONCE(node->pressed) ||
-	    kloc_kind(knode) != KLOC_KIND_FILE ||
-	    test_bit(KNODE_DIRECTORY, &knode->flags))
-		return 0;
-	atomic_add(folio_nr_pages(folio), &node->trials[KLOC_TRIAL_NEW].pages);
-	return KLOC_TRIAL_NEW;
 }
 
 /**
@@ -154,7 +126,7 @@ static unsigned int trial_of(const struct knode *knode, struct folio *folio)
  */
 void knode_add_obj(struct knode *knode, struct folio *folio)
 {
-	kloc_page_new(folio, trial_of(knode, folio));
+	kloc_page_new(folio);
 	kloc_note_pages(knode, folio_nid(folio));
 	/* No system call tells that a file system uses its own. */
 	if (test_bit(KNODE_SYSTEM, &knode->flags) && !READ_ONCE(knode->inuse))

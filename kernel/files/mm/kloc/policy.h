@@ -61,14 +61,13 @@ struct kloc_history {
 #define KLOC_LEVELS	6
 
 /*
- * Why a page was brought to fast memory, for as long as it is there: for each
- * reason it is known whether that pays. From 1 to KLOC_LEVELS - 1 it is the level that the
+ * Why a page was promoted, for as long as it is there: for each reason it is
+ * known whether that pays. From 1 to KLOC_LEVELS - 1 it is the level that the
  * page had; 0 is for pages that were not promoted.
  */
 enum kloc_trial_reason {
 	KLOC_TRIAL_WHOLE = KLOC_LEVELS,	/* its context has become active */
 	KLOC_TRIAL_DENSE,		/* its context is used much for its size */
-	KLOC_TRIAL_NEW,			/* not promoted: it is new, and others made room */
 	KLOC_TRIALS,
 };
 

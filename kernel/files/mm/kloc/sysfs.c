@@ -209,7 +209,6 @@ static const char * const event_names[KLOC_EVENTS] = {
 /* Reasons for which pages are promoted; a level is that of its number. */
 static const char * const trial_names[KLOC_TRIALS] = {
 	"", "level1", "level2", "level3", "level4", "level5", "whole", "dense",
-	"new",
 };
 
 /* How the promotions of late fared, on all nodes together. */

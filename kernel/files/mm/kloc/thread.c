@@ -30,9 +30,6 @@
 /* This part of the reserve is promoted to see whether it pays, in a scan. */
 #define EXPLORE		16
 
-/* A new page that is used so often has paid for the one that left for it. */
-#define NEW_USES	1
-
 /* A context that is promoted because it is dense has no more of a node. */
 #define MOST_DENSE	8
 
@@ -67,33 +64,17 @@ void kloc_wake(struct kloc_node *node)
 	wake_up(&node->wait);
 }
 
-/* May pages come to fast memory only to see what they are good for there? */
+/* May pages be promoted only to see whether that pays? */
 static bool explore(struct kloc_node *node, unsigned int pages)
 {
 	return atomic_read(&node->explore) > 0 &&
 	       atomic_sub_return(pages, &node->explore) >= 0;
 }
 
-/* Pages come to fast memory: what will they have been good for? */
+/* Pages are promoted: what will they have been good for? */
 static void count_trial(struct kloc_trial *trial, unsigned int pages)
 {
 	atomic_add(pages, &trial->pages);
-}
-
-/**
- * kloc_new_pays() - should pages that are new be where others have to leave?
- * @node: the fast node
- * @pages: how many
- *
- * What a page is written to at once costs as much as its copy would.
- *
- * Return: true if such pages were used again there, of late.
- */
-bool kloc_new_pays(struct kloc_node *node, unsigned int pages)
-{
-	struct kloc_trial *trial = &node->trials[KLOC_TRIAL_NEW];
-
-	return kloc_trial_pays(trial, NEW_USES) || explore(node, pages);
 }
 
 /*
@@ -186,10 +167,10 @@ static struct knode *context_of(struct folio *folio)
 }
 
 /**
- * kloc_promoted_used() - a page is used that was brought to fast memory
+ * kloc_promoted_used() - a page is used that was promoted
  * @node: where it is
  * @folio: the folio, which the caller has a reference to
- * @trial: the reason for that
+ * @trial: the reason for which it was promoted
  *
  * Context: RCU read-side critical section.
  */
