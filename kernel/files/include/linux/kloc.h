@@ -38,6 +38,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 void __kloc_folio_added(struct folio *folio);
 void __kloc_folio_used(struct folio *folio);
 bool __kloc_keeps_folio(struct folio *folio);
+void __kloc_folio_moved(struct folio *src, struct folio *dst);
 long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
 		unsigned long zero);
 
@@ -76,6 +77,10 @@ static inline void __kloc_folio_used(struct folio *folio) { }
 static inline bool __kloc_keeps_folio(struct folio *folio)
 {
 	return false;
+}
+
+static inline void __kloc_folio_moved(struct folio *src, struct folio *dst)
+{
 }
 
 static inline long kloc_prctl(unsigned long what, unsigned long pid,
@@ -186,6 +191,17 @@ static inline void kloc_folio_used(struct folio *folio)
 static inline bool kloc_keeps_folio(struct folio *folio)
 {
 	return kloc_is_on() && __kloc_keeps_folio(folio);
+}
+
+/**
+ * kloc_folio_moved() - a folio was migrated, and not by its context
+ * @src: where it was
+ * @dst: where it is, locked
+ */
+static inline void kloc_folio_moved(struct folio *src, struct folio *dst)
+{
+	if (kloc_is_on())
+		__kloc_folio_moved(src, dst);
 }
 
 #endif /* _LINUX_KLOC_H */
