@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Contexts of files on tmpfs and XFS, and what has none: memory of applications."""
+"""Contexts of files on tmpfs, XFS and ext4, and what has none: memory of applications."""
 
 from __future__ import annotations
 
@@ -128,6 +128,23 @@ def test_large_folios_of_xfs_move_whole(tmp_path: Path) -> None:
     assert counts(printed)["demoted_inactive_file"] > 35 * MIB_OF_PAGES
     # Most pages are in folios of 16 or more, as they were when they were read.
     assert sum(size for size in sizes if size >= 16) > sum(sizes) / 2
+
+
+# All of a file is in slow memory but for one page, the 1024th.
+ONE_PAGE = r"""
+numactl --membind=1 head -c 4190208 /dev/zero >/data/file
+numactl --membind=0 head -c 4096 /dev/zero >>/data/file
+sleep 0.5
+trace=/sys/kernel/tracing/trace
+knode=$(grep -o "knode=.* ino=$(stat -c %i /data/file)\$" $trace | head -1 | cut -d' ' -f1)
+grep -o "kloc_migrate: $knode .*" $trace
+"""
+
+
+def test_no_page_is_forgotten(tmp_path: Path) -> None:
+    events = "echo 1 >/sys/kernel/tracing/events/kloc/enable\n"
+    printed = run(tmp_path, SCARCE + TRACED + events, ONE_PAGE)
+    assert re.findall(r"nid=1 reason=(\w+) moved=1 failed=0$", printed, re.M) == ["inactive"]
 
 
 # Files are made, written, removed, and made again, with the same inode numbers.

@@ -2,6 +2,7 @@
 /*
  * Contexts of files: the thread of a fast node, which keeps room there.
  */
+#include <linux/freezer.h>
 #include <linux/gfp.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -814,7 +815,9 @@ static int kloc_thread(void *data)
 	u64 next_scan = ktime_get_mono_fast_ns();
 	struct kloc_node *node = data;
 
-	while (!kthread_should_stop()) {
+	/* Nothing moves while an image of memory is written, as with kswapd. */
+	set_freezable();
+	while (!kthread_freezable_should_stop(NULL)) {
 		wait(node, next_scan);
 		/* Nodes come and go. */
 		WRITE_ONCE(node->slow, next_demotion_node(node->nid));
