@@ -272,7 +272,8 @@ def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
     evicted -= sum(run["vmstat"][name] for name in DEMOTED)
     if evicted > 0:
         said.append(f"{evicted} pages were evicted to storage")
-    warnings = machine.WARNING.findall(raw.console)
+    # The kernel's log has what is too little for the console, too.
+    warnings = machine.WARNING.findall(raw.frames.get("kernel", raw.console))
     if warnings:
         said.append(f"the guest's kernel printed {len(warnings)} warnings")
     if run["clock_error"] >= 0.01:

@@ -130,6 +130,16 @@ def kloc_run_here(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return cli.main(["run", "--policy", "stock", *arguments])
 
 
+def test_warnings_of_the_kernel_are_noted(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    # As the kernel logs them: too little for the console in a run.
+    warn = "echo '<4>WARNING: as the kernel writes it' >/dev/kmsg"
+    done = kloc_run("--policy", "stock", "--json", result, "--", "sh", "-c", f"{warn}; {warn}")
+    assert done.returncode == 0, done.stderr
+    assert "the guest's kernel printed 2 warnings" in done.stdout + done.stderr
+    assert "the guest's kernel printed 2 warnings" in result_of(result)["notes"]
+
+
 def test_an_unknown_package_is_an_error() -> None:
     done = kloc_run("--packages", "no-such-package-at-all", "--", "true")
     assert done.returncode == 1

@@ -8,7 +8,7 @@ import pytest
 from kloc import kernel, machine, policy, profile
 from kloc.machine import Job, Parts, Raw
 
-PACKAGES = ("fio", "e2fsprogs")
+PACKAGES = ("fio", "e2fsprogs", "xfsprogs")
 # What the debug kernel needs for itself comes on top of the machine's memory.
 MEMORY = 768 << 20
 
@@ -101,6 +101,60 @@ mkdir -p /run/mounted
  done) &
 mounts=$!
 """
+# XFS uses inodes again, without freeing them, and tmpfs has its pages on other lists, some of them
+# swapped out; contexts are switched off as both are unmounted.
+OTHER_MOUNTS = """
+mkfs.xfs -q -d file=1,name=/data/xfs,size=300m
+mkdir -p /run/xfs /run/tmpfs
+head -c 67108864 /dev/zero >/data/swap
+chmod 600 /data/swap
+mkswap -q /data/swap
+swapon /data/swap
+lives() { # NUMBER: files that are made, evicted, read and removed, with the same inodes
+    for life in 1 2 3; do
+        for file in $(seq 40); do seq $(($1 + file)) $((file * 600)) >$file; done
+        seq $1 700000 >large
+        cp large copy
+        md5sum -- * >sums
+        echo 2 >/proc/sys/vm/drop_caches
+        echo 16M >/sys/fs/cgroup/memory.reclaim || true
+        md5sum --quiet -c sums
+        truncate -s 100000 copy
+        cmp -n 100000 large copy
+        rm -- *
+    done
+}
+(for i in $(seq $((TIMES * 2))); do
+     mount -o loop /data/xfs /run/xfs
+     mount -t tmpfs -o size=100m,huge=within_size tmpfs /run/tmpfs
+     (cd /run/xfs; lives $i)
+     (cd /run/tmpfs; lives $i)
+     umount /run/xfs & xfs=$!
+     umount /run/tmpfs & tmpfs=$!
+     echo 0 >/sys/kernel/mm/kloc/enabled
+     wait $xfs
+     wait $tmpfs
+     echo 1 >/sys/kernel/mm/kloc/enabled
+ done) 2>/run/other_mounts &
+others=$!
+"""
+# The ways to read and write that are not read() and write().
+ENGINES = """
+mkdir -p /data/engines
+for engine in io_uring libaio splice pvsync2; do
+    fio --name=$engine --directory=/data/engines --ioengine=$engine --iodepth=8 --rw=randrw \\
+        --bs=4k --size=$((TIMES * 4))m --verify=crc32c --verify_fatal=1 --verify_state_save=0 \\
+        --minimal >/dev/null
+done
+cd /data/engines
+seq 300000 >sent
+# sendfile(), of the file's first MiB.
+perl -e 'open($in, "<", "sent"); open($out, ">", "got");
+    syscall(40, fileno($out), fileno($in), 0, 1 << 20) == 1 << 20 or die "sendfile: $!"'
+cmp -n 1048576 sent got
+cd /
+rm -r /data/engines
+"""
 GROUPS = """
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 (for i in $(seq $((TIMES * 4))); do
@@ -126,7 +180,10 @@ hotplug=$!
 """
 ENDED = """
 for one in $mounts $groups $hotplug; do wait $one; done
-rm /data/image
+wait $others || { cat /run/other_mounts; exit 1; }
+test "$(awk '/^pswpout/ {print $2}' /proc/vmstat)" -gt 0
+swapoff /data/swap
+rm /data/image /data/xfs /data/swap
 """
 SETTLED = """
 rm /run/switching
@@ -187,8 +244,8 @@ def test_nothing_is_reported(parts: Parts, modelled: bool) -> None:
 
 @pytest.mark.soak
 def test_contexts_migrate_under_load(parts: Parts) -> None:
-    others = MOUNTS + GROUPS + HOTPLUG
-    script = MIGRATION + others + STRESS + FILES + ENDED + FAULTS + SETTLED
+    others = MOUNTS + OTHER_MOUNTS + GROUPS + HOTPLUG
+    script = MIGRATION + others + STRESS + ENGINES + FILES + ENDED + FAULTS + SETTLED
     # About half an hour.
     raw = run(parts, script, modelled=False, times=1)
     assert not machine.WARNING.search(raw.console), raw.console[-4000:]

@@ -39,13 +39,19 @@ MODEL: dict[str, Any] = {
 
 
 def run(
-    name: str = "tpp", model: dict[str, Any] | None = None, console: str = "", evicted: int = 0
+    name: str = "tpp",
+    model: dict[str, Any] | None = None,
+    console: str = "",
+    evicted: int = 0,
+    log: str | None = None,
 ) -> result.Run:
     job = Job("w", profile.load("tiered"), {}, seed=3)
     frames = {
         "vmstat_begin": VMSTAT.format(1, 1, 1, 1),
         "vmstat_end": VMSTAT.format(11, 1, 5 + evicted, 5),
     }
+    if log is not None:
+        frames["kernel"] = log
     raw = Raw(frames, MODEL if model is None else model, None, console)
     return result.from_raw(job, policy.load(name), Outcome(100, {"p50": 1.0}), raw)
 
@@ -75,6 +81,10 @@ def test_evictions_warnings_and_a_wrong_clock_are_noted() -> None:
     assert run("stock", evicted=3)["notes"] == ["3 pages were evicted to storage"]
     warned = run("stock", console="[1.0] WARNING: CPU: 0 PID: 1\n")
     assert warned["notes"] == ["the guest's kernel printed 1 warnings"]
+    # What is in the log is counted once, whether it is on the console or not.
+    logged = "[1.0] WARNING: CPU: 0 PID: 1\n[2.0] WARNING: possible circular locking\n"
+    warned = run("stock", console="[1.0] WARNING: CPU: 0 PID: 1\n", log=logged)
+    assert warned["notes"] == ["the guest's kernel printed 2 warnings"]
     wrong = copy.deepcopy(MODEL)
     wrong["monotonic_ns"] *= 2
     assert run("stock", model=wrong)["notes"] == [

@@ -40,6 +40,7 @@ void __kloc_folio_added(struct folio *folio);
 void __kloc_folio_used(struct folio *folio);
 bool __kloc_keeps_folio(struct folio *folio);
 bool __kloc_keeps_slab(int nid);
+void __kloc_folio_moved(struct folio *src, struct folio *dst);
 long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
 		unsigned long zero);
 
@@ -83,6 +84,10 @@ static inline bool __kloc_keeps_folio(struct folio *folio)
 static inline bool __kloc_keeps_slab(int nid)
 {
 	return false;
+}
+
+static inline void __kloc_folio_moved(struct folio *src, struct folio *dst)
+{
 }
 
 static inline long kloc_prctl(unsigned long what, unsigned long pid,
@@ -206,6 +211,17 @@ static inline bool kloc_keeps_folio(struct folio *folio)
 static inline bool kloc_keeps_slab(int nid)
 {
 	return kloc_is_on() && __kloc_keeps_slab(nid);
+}
+
+/**
+ * kloc_folio_moved() - a folio was migrated, and not by its context
+ * @src: where it was
+ * @dst: where it is, locked
+ */
+static inline void kloc_folio_moved(struct folio *src, struct folio *dst)
+{
+	if (kloc_is_on())
+		__kloc_folio_moved(src, dst);
 }
 
 #endif /* _LINUX_KLOC_H */

@@ -7,7 +7,9 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/pagemap.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
+#include <linux/shmem_fs.h>
 #include <linux/spinlock.h>
 #include <linux/sizes.h>
 
@@ -16,15 +18,27 @@
 /* Nothing can be told from a file that is smaller. */
 #define LEAST_STREAM	SZ_256K
 
-static bool takes_part(const struct inode *inode)
+/* Was it said where the memory of a file of tmpfs should be? */
+static bool has_policy(struct inode *inode)
+{
+	return shmem_mapping(inode->i_mapping) &&
+	       !RB_EMPTY_ROOT(&SHMEM_I(inode)->policy.root);
+}
+
+static bool takes_part(struct inode *inode)
 {
 	if (S_ISDIR(inode->i_mode))
 		return inode->i_sb->s_type->fs_flags & FS_REQUIRES_DEV;
 	if (S_ISBLK(inode->i_mode))
 		return sb_is_blkdev_sb(inode->i_sb);
+	/*
+	 * What the kernel mounted itself has no files but memory of applications
+	 * (System V's, memfd's, shared and anonymous), secret or drivers' memory.
+	 */
 	return S_ISREG(inode->i_mode) && !IS_DAX(inode) &&
+	       !(inode->i_sb->s_flags & SB_KERNMOUNT) &&
 	       inode->i_sb->s_magic != HUGETLBFS_MAGIC &&
-	       inode->i_mapping->a_ops->migrate_folio;
+	       inode->i_mapping->a_ops->migrate_folio && !has_policy(inode);
 }
 
 /**
@@ -37,7 +51,7 @@ static bool takes_part(const struct inode *inode)
 struct knode *kloc_knode_of(struct inode *inode)
 {
 	struct knode *knode = rcu_dereference(inode->i_knode);
-	const struct kloc_node *near = kloc_near[numa_node_id()];
+	const struct kloc_node *near = READ_ONCE(kloc_near[numa_node_id()]);
 
 	if (knode || !READ_ONCE(kloc_ready) || !takes_part(inode))
 		return knode;

@@ -170,7 +170,10 @@ struct kloc_node {
 	bool ages;
 };
 
-/* The fast node that is nearest to each node, NULL where KLOC is not on. */
+/*
+ * The fast node that is nearest to each node, NULL where KLOC is not on. Read it
+ * once, under RCU.
+ */
 extern struct kloc_node *kloc_near[MAX_NUMNODES];
 
 /* Are contexts made? Changes to false before they are all taken away. */
@@ -183,7 +186,8 @@ extern bool kloc_ready;
  * @index: where to go on
  * @done: the end was reached
  * @looked_at: entries that were looked at, whatever they were
- * @others: there are folios on other nodes of fast memory
+ * @others: there are folios on other nodes of fast memory, or some that could
+ *	not be held
  * @mapping: what the folios found last belonged to; not to be followed
  */
 struct kloc_walk {
@@ -243,7 +247,11 @@ void kloc_thread_stop(struct kloc_node *node);
 /* sysfs.c */
 int kloc_sysfs_init(void);
 
+/* hotplug.c */
+int kloc_hotplug_init(void);
+
 /* main.c */
 int kloc_enable(bool on);
+void kloc_nodes_changed(void);
 
 #endif /* _MM_KLOC_KLOC_H */

@@ -7,6 +7,7 @@
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/string.h>
 
 #include "knode.h"
@@ -114,6 +115,8 @@ void kmap_set_fast(struct kmap *kmap, struct knode *knode, bool fast)
 		sort_in(kmap, knode);
 	}
 	xa_unlock(&kmap->knodes);
+	/* Pages that are looked at now: see kloc_note_pages(). */
+	smp_mb();
 }
 
 /**
@@ -148,11 +151,32 @@ static bool is_mapped(const struct knode *knode)
 	return inode && inode->i_mapping && mapping_mapped(inode->i_mapping);
 }
 
+/* Return: whether the knode became inactive. */
+static bool age_by_one(struct kmap *kmap, struct knode *knode, u8 inactive_age)
+{
+	u8 age = READ_ONCE(knode->age);
+
+	if (!READ_ONCE(knode->inuse)) {
+		clear_active(kmap, knode);
+		return false;
+	}
+	/* What no file owns is aged by page. */
+	if (test_bit(KNODE_SYSTEM, &knode->flags))
+		return false;
+	if (age < U8_MAX)
+		WRITE_ONCE(knode->age, age + 1);
+	if (age + 1 < inactive_age || is_mapped(knode))
+		return false;
+	knode_deactivate(kmap, knode);
+	return true;
+}
+
 /**
  * kmap_age() - age all active knodes by one scan (4.3)
  * @kmap: the kmap
  * @inactive_age: age at which a knode becomes inactive, though it is open
  *
+ * Context: may sleep between knodes: there may be many.
  * Return: how many became inactive.
  */
 unsigned int kmap_age(struct kmap *kmap, u8 inactive_age)
@@ -163,21 +187,8 @@ unsigned int kmap_age(struct kmap *kmap, u8 inactive_age)
 
 	rcu_read_lock();
 	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
-		u8 age = READ_ONCE(knode->age);
-
-		if (!READ_ONCE(knode->inuse)) {
-			clear_active(kmap, knode);
-			continue;
-		}
-		/* What no file owns is aged by page. */
-		if (test_bit(KNODE_SYSTEM, &knode->flags))
-			continue;
-		if (age < U8_MAX)
-			WRITE_ONCE(knode->age, age + 1);
-		if (age + 1 < inactive_age || is_mapped(knode))
-			continue;
-		knode_deactivate(kmap, knode);
-		inactive++;
+		inactive += age_by_one(kmap, knode, inactive_age);
+		cond_resched_rcu();
 	}
 	rcu_read_unlock();
 	return inactive;

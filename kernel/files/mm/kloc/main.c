@@ -2,9 +2,10 @@
 /*
  * Contexts of files: on and off.
  */
-#include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/memory-tiers.h>
+#include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/nodemask.h>
@@ -67,30 +68,45 @@ static int nearest(int nid, const nodemask_t *fast)
 	return best;
 }
 
+/*
+ * Tell all other nodes which fast node is theirs. Fast memory that came while
+ * KLOC was on has none, and takes no part until it is switched on again.
+ */
+static void tell_others(const nodemask_t *fast)
+{
+	int nid;
+
+	for_each_online_node(nid)
+		if (!node_isset(nid, *fast))
+			WRITE_ONCE(kloc_near[nid], is_fast(nid) ? NULL :
+				   kloc_near[nearest(nid, fast)]);
+}
+
 /* Start the thread of each fast node, and tell all nodes which is theirs. */
 static int start_nodes(void)
 {
 	nodemask_t fast = NODE_MASK_NONE;
+	struct kloc_node *node;
 	int nid, error;
 
 	for_each_online_node(nid) {
 		if (!is_fast(nid))
 			continue;
-		kloc_near[nid] = new_node(nid);
-		error = kloc_near[nid] ? kloc_thread_start(kloc_near[nid])
-				       : -ENOMEM;
+		node = new_node(nid);
+		if (!node)
+			return -ENOMEM;
+		node->ages = nodes_empty(fast);
+		/* Who went by the key when it was on before may find it at once. */
+		smp_store_release(&kloc_near[nid], node);
+		error = kloc_thread_start(node);
 		if (error)
 			return error;
-		kloc_near[nid]->ages = nodes_empty(fast);
 		node_set(nid, fast);
 	}
 	if (nodes_empty(fast))
 		return -ENODEV;
 
-	for_each_online_node(nid)
-		if (!node_isset(nid, fast))
-			WRITE_ONCE(kloc_near[nid],
-				   kloc_near[nearest(nid, &fast)]);
+	tell_others(&fast);
 	return 0;
 }
 
@@ -134,7 +150,7 @@ static void switch_off(void)
 
 	stop_nodes(nodes);
 	knode_kill_all(&kloc_kmap);
-	static_branch_disable(&kloc_key);
+	static_branch_disable_cpuslocked(&kloc_key);
 	/* Whoever went by the key before may still look at a page's bytes. */
 	synchronize_rcu();
 	kloc_pages_free();
@@ -166,7 +182,7 @@ static int switch_on(void)
 		switch_off();
 		return error;
 	}
-	static_branch_enable(&kloc_key);
+	static_branch_enable_cpuslocked(&kloc_key);
 	WRITE_ONCE(kloc_ready, true);
 	return 0;
 }
@@ -181,17 +197,48 @@ static int switch_on(void)
  */
 int kloc_enable(bool on)
 {
-	guard(mutex)(&kloc_mutex);
-	if (on == static_key_enabled(&kloc_key))
-		return 0;
-	if (on)
-		return switch_on();
-	switch_off();
-	return 0;
+	int error = 0;
+
+	/* The order in which memory hotplug takes these. */
+	cpus_read_lock();
+	get_online_mems();
+	mutex_lock(&kloc_mutex);
+	if (on && !static_key_enabled(&kloc_key))
+		error = switch_on();
+	else if (!on && static_key_enabled(&kloc_key))
+		switch_off();
+	mutex_unlock(&kloc_mutex);
+	put_online_mems();
+	cpus_read_unlock();
+	return error;
+}
+
+/**
+ * kloc_nodes_changed() - a node has got memory, or has none any more
+ *
+ * Context: memory hotplug is locked, so that KLOC is not switched meanwhile.
+ */
+void kloc_nodes_changed(void)
+{
+	nodemask_t fast = NODE_MASK_NONE;
+	int nid;
+
+	for_each_online_node(nid) {
+		struct kloc_node *node = kloc_near[nid];
+
+		if (!node || node->nid != nid)
+			continue;
+		WRITE_ONCE(node->slow, next_demotion_node(nid));
+		node_set(nid, fast);
+	}
+	if (!nodes_empty(fast))
+		tell_others(&fast);
 }
 
 static int __init kloc_init(void)
 {
-	return kloc_sysfs_init();
+	int error = kloc_sysfs_init();
+
+	return error ?: kloc_hotplug_init();
 }
 subsys_initcall(kloc_init);

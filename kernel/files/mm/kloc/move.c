@@ -26,6 +26,36 @@
 /* Entries of a mapping that are looked at before others may run. */
 #define LOOK_AT		1024
 
+/* Hold a folio that was found, if it is on the node whose folios are wanted. */
+static bool hold(struct kloc_walk *walk, struct xa_state *xas,
+		 struct folio *folio)
+{
+	/* Of tmpfs, what was swapped out is there as a value. */
+	if (xa_is_value(folio))
+		return false;
+	if (folio_nid(folio) != walk->nid) {
+		walk->others |= node_is_toptier(folio_nid(folio));
+		return false;
+	}
+	if (!folio_try_get(folio)) {
+		walk->others = true;
+		return false;
+	}
+	if (folio == xas_reload(xas) && folio_nid(folio) == walk->nid)
+		return true;
+	folio_put(folio);
+	walk->others = true;
+	return false;
+}
+
+/* The index after an entry, which a large folio has many of. */
+static pgoff_t index_after(struct xa_state *xas)
+{
+	unsigned long entries = 1UL << xas_get_order(xas);
+
+	return round_down(xas->xa_index, entries) + entries;
+}
+
 /* Find folios in a mapping that RCU keeps. */
 static unsigned int find_folios(struct kloc_walk *walk,
 				struct address_space *mapping,
@@ -39,24 +69,12 @@ static unsigned int find_folios(struct kloc_walk *walk,
 	xas_for_each(&xas, folio, ULONG_MAX) {
 		if (xas_retry(&xas, folio))
 			continue;
-		walk->index = xas.xa_index + 1;
-		if (++walk->looked_at == enough)
+		if (hold(walk, &xas, folio))
+			folios[count++] = folio;
+		if (++walk->looked_at == enough || count == KLOC_BATCH) {
+			walk->index = index_after(&xas);
 			return count;
-		if (xa_is_value(folio))
-			continue;
-		if (folio_nid(folio) != walk->nid) {
-			walk->others |= node_is_toptier(folio_nid(folio));
-			continue;
 		}
-		if (!folio_try_get(folio))
-			continue;
-		if (folio != xas_reload(&xas) || folio_nid(folio) != walk->nid) {
-			folio_put(folio);
-			continue;
-		}
-		folios[count++] = folio;
-		if (count == KLOC_BATCH)
-			return count;
 	}
 	walk->done = true;
 	return count;
@@ -152,16 +170,22 @@ static unsigned int isolate_all(const struct kloc_walk *walk,
 
 /* Where folios go, and why. */
 struct target {
-	struct migration_target_control control;
+	int nid;
 	unsigned int trial;
 };
 
+/*
+ * Nothing is reclaimed or compacted for it: alloc_migration_target() would, for
+ * a large folio.
+ */
 static struct folio *new_folio(struct folio *src, unsigned long private)
 {
+	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) | __GFP_THISNODE |
+		    __GFP_NOWARN | __GFP_NOMEMALLOC;
 	struct target *target = (struct target *)private;
 	struct folio *dst;
 
-	dst = alloc_migration_target(src, (unsigned long)&target->control);
+	dst = __folio_alloc(gfp, folio_order(src), target->nid, NULL);
 	if (dst)
 		kloc_page_moved(src, dst, target->trial);
 	return dst;
@@ -170,16 +194,7 @@ static struct folio *new_folio(struct folio *src, unsigned long private)
 static unsigned int migrate(struct list_head *folios, int nid,
 			    unsigned int trial)
 {
-	struct target target = {
-		.control = {
-			.nid = nid,
-			.gfp_mask = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) |
-				    __GFP_THISNODE | __GFP_NOWARN |
-				    __GFP_NOMEMALLOC,
-			.reason = MR_KLOC,
-		},
-		.trial = trial,
-	};
+	struct target target = { .nid = nid, .trial = trial };
 	unsigned int moved = 0;
 	struct folio *folio;
 
@@ -200,10 +215,36 @@ static unsigned int migrate(struct list_head *folios, int nid,
  */
 void kloc_note_pages(struct knode *knode, int nid)
 {
+	/*
+	 * Either the note is seen to be cleared here, or these pages are found
+	 * by the walk that comes after clearing it. Pairs with the barriers
+	 * there.
+	 */
+	smp_mb();
 	if (node_is_toptier(nid))
 		kmap_set_fast(&kloc_kmap, knode, true);
 	else if (!test_bit(KNODE_SLOW, &knode->flags))
 		set_bit(KNODE_SLOW, &knode->flags);
+}
+
+/* Called by kloc_folio_moved(). */
+void __kloc_folio_moved(struct folio *src, struct folio *dst)
+{
+	struct address_space *mapping;
+	struct knode *knode;
+
+	if (folio_test_anon(dst))
+		return;
+
+	rcu_read_lock();
+	mapping = folio_mapping(dst);
+	knode = mapping && mapping->host ?
+		rcu_dereference(mapping->host->i_knode) : NULL;
+	if (knode) {
+		kloc_page_moved(src, dst, 0);
+		kloc_note_pages(knode, folio_nid(dst));
+	}
+	rcu_read_unlock();
 }
 
 /**
@@ -235,6 +276,6 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 	if (moved)
 		kloc_note_pages(walk->knode, nid);
 	node->budget -= (s64)moved * PAGE_SIZE;
-	trace_kloc_migrate(walk->knode, nid, why, moved, count - moved);
+	trace_kloc_migrate(walk->knode, nid, why, moved, pages - moved);
 	return moved;
 }

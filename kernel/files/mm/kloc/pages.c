@@ -139,6 +139,9 @@ void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial)
 	if (!old || !new)
 		return;
 	*new = *old;
+	/* Compaction changes nothing that counts here. */
+	if (folio_nid(src) == folio_nid(dst))
+		return;
 	new->trial = trial;
 	if (new->moves < U8_MAX)
 		new->moves++;

@@ -75,7 +75,7 @@ static enum kloc_place place_of(const struct knode *knode, long headroom)
 /* Find the node for a new page; and the knode, under RCU. */
 static int wanted_node(struct address_space *mapping, struct knode **knode)
 {
-	struct kloc_node *node = kloc_near[numa_node_id()];
+	struct kloc_node *node = READ_ONCE(kloc_near[numa_node_id()]);
 	long headroom;
 	int nid;
 
@@ -105,7 +105,8 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 
 	rcu_read_lock();
 	nid = wanted_node(mapping, &knode);
-	folio = nid == NUMA_NO_NODE ? NULL : __folio_alloc_node(here, order, nid);
+	/* Not __folio_alloc_node(): the node may have gone a moment ago. */
+	folio = nid == NUMA_NO_NODE ? NULL : __folio_alloc(here, order, nid, NULL);
 	if (folio)
 		kloc_count(node_is_toptier(nid) ? KLOC_PLACED_FAST
 						: KLOC_PLACED_SLOW,
@@ -143,6 +144,9 @@ void __kloc_folio_added(struct folio *folio)
 	knode = inode ? kloc_knode_of(inode) : NULL;
 	if (knode)
 		knode_add_obj(knode, folio);
+	else if (READ_ONCE(kloc_near[folio_nid(folio)]))
+		/* What was known is of a folio that was here before. */
+		kloc_page_new(folio);
 	rcu_read_unlock();
 }
 
@@ -153,13 +157,11 @@ void __kloc_folio_used(struct folio *folio)
 	struct kloc_node *node;
 	unsigned int level, trial;
 
-	/* Anonymous folios that may be dropped look like those of files. */
-	if (!folio_is_file_lru(folio) || folio_test_anon(folio) ||
-	    folio_test_unevictable(folio))
+	if (folio_test_anon(folio) || folio_test_unevictable(folio))
 		return;
 
 	rcu_read_lock();
-	node = kloc_near[nid];
+	node = READ_ONCE(kloc_near[nid]);
 	if (node && kloc_settings.mode != KLOC_NOMIGRATE) {
 		level = kloc_page_use(folio, &trial);
 		if (level && node->nid != nid)
@@ -177,8 +179,7 @@ bool __kloc_keeps_folio(struct folio *folio)
 	struct knode *knode;
 	bool keeps;
 
-	if (kloc_settings.mode == KLOC_NOMIGRATE || folio_test_anon(folio) ||
-	    folio_test_swapbacked(folio))
+	if (kloc_settings.mode == KLOC_NOMIGRATE || folio_test_anon(folio))
 		return false;
 
 	rcu_read_lock();

@@ -2,12 +2,14 @@
 /*
  * Contexts of files: the thread of a fast node, which keeps room there.
  */
+#include <linux/freezer.h>
 #include <linux/gfp.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/rmap.h>
 #include <linux/swap.h>
 #include <linux/timekeeping.h>
@@ -131,6 +133,14 @@ static bool enqueue(struct kloc_node *node, struct knode *knode,
 	return many;
 }
 
+/* The fast node of a CPU, which may be gone, and have no node any more. */
+static struct kloc_node *near_cpu(unsigned int cpu)
+{
+	int nid = cpu_to_node(cpu);
+
+	return nid == NUMA_NO_NODE ? NULL : READ_ONCE(kloc_near[nid]);
+}
+
 /**
  * kloc_queue_promotion() - should a context move?
  * @knode: the context
@@ -140,7 +150,7 @@ static bool enqueue(struct kloc_node *node, struct knode *knode,
  */
 void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 {
-	struct kloc_node *node = kloc_near[cpu_to_node(find_cpu(knode))];
+	struct kloc_node *node = near_cpu(find_cpu(knode));
 
 	if (!test_bit(KNODE_SLOW, &knode->flags) ||
 	    test_bit(KNODE_QUEUED, &knode->flags) || !node ||
@@ -326,16 +336,18 @@ static unsigned long move_some(struct kloc_node *node, struct kloc_walk *walk,
 {
 	struct folio *folios[KLOC_BATCH];
 	unsigned int i, count, chosen = 0;
-	unsigned long moved;
+	unsigned long moved, pages = 0;
 
 	count = itr_knode_cache(walk, folios);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		pages += folio_nr_pages(folios[i]);
 		if (choose(node, folios[i]))
 			folios[chosen++] = folios[i];
 		else
 			folio_put(folios[i]);
+	}
 	moved = kloc_move(node, walk, why, trial, folios, chosen);
-	*left |= moved < count;
+	*left |= moved < pages;
 	cond_resched();
 	return moved;
 }
@@ -375,6 +387,7 @@ static void visit_active(struct kloc_node *node, visit_fn visit)
 		rcu_read_unlock();
 		visit(node, knode);
 		knode_put(knode);
+		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
@@ -460,7 +473,7 @@ static struct knode *knode_of(struct folio *folio, struct kloc_walk *walk)
 
 static bool is_slow(const struct kloc_node *node, const struct folio *folio)
 {
-	const struct kloc_node *near = kloc_near[folio_nid(folio)];
+	const struct kloc_node *near = READ_ONCE(kloc_near[folio_nid(folio)]);
 
 	return near && near->nid != folio_nid(folio);
 }
@@ -584,6 +597,8 @@ static struct knode *at_hand(struct kloc_node *node)
 			       knode_tryget(knode)))
 			break;
 		id++;
+		/* There may be many that have none. */
+		cond_resched_rcu();
 	} while (true);
 	rcu_read_unlock();
 
@@ -737,6 +752,8 @@ static void promote_whole(struct kloc_node *node, struct knode *knode,
 	       find_room(node) && may_go_on(node)) {
 		/* Before looking: what comes meanwhile sets it again. */
 		clear_bit(KNODE_SLOW, &knode->flags);
+		/* See kloc_note_pages(). */
+		smp_mb__after_atomic();
 		moved = move_all(node, knode, promoted[reason], reason,
 				 done_promoting);
 		if (!moved)
@@ -806,7 +823,9 @@ static int kloc_thread(void *data)
 	u64 next_scan = ktime_get_mono_fast_ns();
 	struct kloc_node *node = data;
 
-	while (!kthread_should_stop()) {
+	/* Nothing moves while an image of memory is written, as with kswapd. */
+	set_freezable();
+	while (!kthread_freezable_should_stop(NULL)) {
 		wait(node, next_scan);
 		/* Nodes come and go. */
 		WRITE_ONCE(node->slow, next_demotion_node(node->nid));

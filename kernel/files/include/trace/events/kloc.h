@@ -70,7 +70,7 @@ TRACE_EVENT(kloc_migrate,
 		  __print_symbolic(__entry->reason,
 				   { 0, "inactive" }, { 1, "unused" },
 				   { 2, "last" }, { 3, "activated" },
-				   { 4, "used" }),
+				   { 4, "dense" }, { 5, "used" }),
 		  __entry->moved, __entry->failed)
 );
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Contexts of files on tmpfs, XFS and ext4, and what has none: memory of applications."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kloc.paths import PROJECT
+
+pytestmark = pytest.mark.machine
+
+MIB_OF_PAGES = 256
+
+# Fast memory is never free enough: what is not in use leaves it at once, and 40 MiB tell.
+SCARCE = """
+echo 1 >/sys/kernel/mm/kloc/enabled
+awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
+    END {print free - 2000}' /proc/zoneinfo >/sys/kernel/mm/kloc/reserve_pages
+"""
+FILES = """
+for i in $(seq 40); do seq $i 190000 | head -c 1048576 >$i; done
+md5sum * >/run/sums
+"""
+VERIFIED = "md5sum --quiet -c /run/sums"
+STAT = "cat /sys/kernel/mm/kloc/stat"
+TMPFS = "mkdir /run/memory; mount -t tmpfs tmpfs /run/memory; cd /run/memory\n"
+# Direct, or all would be in the page cache of the image as well.
+XFS = """
+mkfs.xfs -q -d file=1,name=/data/image,size=400m
+device=$(losetup --direct-io=on --find --show /data/image)
+mkdir /run/disk; mount $device /run/disk; cd /run/disk
+"""
+
+
+def run(tmp_path: Path, setup: str, command: str) -> str:
+    """Run `command` after `setup`, with contexts; return what it printed."""
+    script = tmp_path / "setup"
+    script.write_text(setup)
+    argv = ["run", "--policy", "kloc", "--packages", "xfsprogs", "--setup", str(script)]
+    done = subprocess.run(
+        [PROJECT / "kloc", *argv, "--", "sh", "-ec", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def counts(printed: str) -> dict[str, int]:
+    """Return what lines of a name and a number say."""
+    pairs = (line.split() for line in printed.splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def test_files_of_tmpfs_leave_fast_memory_when_they_are_closed(tmp_path: Path) -> None:
+    setup = SCARCE + TMPFS + FILES
+    printed = run(tmp_path, setup, f"cd /run/memory; {VERIFIED}; {STAT}")
+    stat = counts(printed)
+    assert stat["placed_fast_file"] > 35 * MIB_OF_PAGES
+    assert stat["demoted_inactive_file"] > 35 * MIB_OF_PAGES
+    assert stat["knodes"] > 40
+
+
+SHMEM = """awk '/Shmem:/ {print "shmem_node" $2, $4}' /sys/devices/system/node/node*/meminfo"""
+
+
+def test_files_of_tmpfs_that_are_used_in_slow_memory_come_back(tmp_path: Path) -> None:
+    # Demoted, and read again and again as soon as there is room.
+    again = """
+        cd /run/memory
+        sleep 0.5
+        echo 1000 >/sys/kernel/mm/kloc/reserve_pages
+        for i in $(seq 12); do cat 1 2 3 >/dev/null; done; sleep 0.3
+    """
+    printed = run(tmp_path, SCARCE + TMPFS + FILES, again + STAT)
+    stat = counts(printed)
+    promoted = sum(stat[f"promoted_{why}_file"] for why in ("whole", "dense", "used"))
+    assert promoted >= MIB_OF_PAGES
+
+
+def test_the_policy_of_a_mount_wins(tmp_path: Path) -> None:
+    mount = TMPFS.replace("-t tmpfs", "-t tmpfs -o mpol=bind:0")
+    setup = SCARCE + f"{STAT} >/run/before\n" + mount + FILES
+    command = f"cd /run/memory; {VERIFIED}; sleep 0.5; {SHMEM}; {STAT}; echo ==; cat /run/before"
+    after, before = (counts(part) for part in run(tmp_path, setup, command).split("=="))
+    # In KiB; all that was written is still where the mount says.
+    assert after["shmem_node0"] >= 40 * 1024
+    assert after["placed_fast_file"] - before["placed_fast_file"] < 5 * MIB_OF_PAGES
+
+
+# 20 MiB of each: memory of System V, a file of memfd_create(), and of both what is there meanwhile.
+APPLICATION = """
+shmctl() { perl -e '
+    $id = shmget(0, 20 << 20, 01600) // die; shmwrite($id, "a" x (20 << 20), 0, 20 << 20) or die;
+    $name = "file"; $fd = syscall(319, $name, 0); open($file, ">&=", $fd) or die;
+    print $file "a" x (20 << 20) or die; $file->flush;
+    sleep 1; print `cat /sys/devices/system/node/node0/meminfo`; shmctl($id, 0, 0)'; }
+"""
+
+
+def test_memory_of_applications_takes_no_part(tmp_path: Path) -> None:
+    command = f"{STAT}; echo ==; {APPLICATION} shmctl; {STAT}"
+    parts = run(tmp_path, SCARCE, command).split("==")
+    before, after = (counts(part) for part in parts)
+    assert int(re.search(r"Shmem: +(\d+) kB", parts[1])[1]) > 35 * 1024  # type: ignore[index]
+    assert after["placed_fast_file"] - before["placed_fast_file"] < 5 * MIB_OF_PAGES
+    assert after["demoted_inactive_file"] - before["demoted_inactive_file"] < 5 * MIB_OF_PAGES
+
+
+TRACED = """
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+echo 1 >/sys/kernel/tracing/events/migrate/mm_migrate_folio/enable
+"""
+MOVED = "grep -o 'nr_pages=.*reason=kloc' /sys/kernel/tracing/trace"
+
+
+def test_large_folios_of_xfs_move_whole(tmp_path: Path) -> None:
+    # Read from the disk, ahead: so large ones are made.
+    cold = "cd /; umount /run/disk; mount $device /run/disk; cd /run/disk; cat * >/dev/null\n"
+    setup = SCARCE + XFS + FILES + TRACED + cold
+    printed = run(tmp_path, setup, f"cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}")
+    sizes = [int(size) for size in re.findall(r"nr_pages=(\d+) src_nid=0 dst_nid=1", printed)]
+    assert counts(printed)["demoted_inactive_file"] > 35 * MIB_OF_PAGES
+    # Most pages are in folios of 16 or more, as they were when they were read.
+    assert sum(size for size in sizes if size >= 16) > sum(sizes) / 2
+
+
+# All of a file is in slow memory but for one page, the 1024th.
+ONE_PAGE = r"""
+numactl --membind=1 head -c 4190208 /dev/zero >/data/file
+numactl --membind=0 head -c 4096 /dev/zero >>/data/file
+sleep 0.5
+trace=/sys/kernel/tracing/trace
+knode=$(grep -o "knode=.* ino=$(stat -c %i /data/file)\$" $trace | head -1 | cut -d' ' -f1)
+grep -o "kloc_migrate: $knode .*" $trace
+"""
+
+
+def test_no_page_is_forgotten(tmp_path: Path) -> None:
+    events = "echo 1 >/sys/kernel/tracing/events/kloc/enable\n"
+    printed = run(tmp_path, SCARCE + TRACED + events, ONE_PAGE)
+    assert re.findall(r"nid=1 reason=(\w+) moved=1 failed=0$", printed, re.M) == ["inactive"]
+
+
+# Files are made, written, removed, and made again, with the same inode numbers.
+REUSED = """
+knodes() { awk '/^knodes/ {print $2}' /sys/kernel/mm/kloc/stat; }
+cd /run/disk
+mkdir many; cd many
+knodes >/run/first
+for life in 1 2 3; do
+    for i in $(seq 100); do echo $life.$i >$i; done
+    ls -i | awk '{print $1}' | sort >/run/inodes.$life
+    # Some come back from what was evicted and is not freed yet.
+    echo 2 >/proc/sys/vm/drop_caches
+    for i in $(seq 100); do read -r is <$i; test $is = $life.$i; done
+    echo knodes_$life $(($(knodes) - $(cat /run/first)))
+    rm *
+    sync
+done
+echo reused_2 $(comm -12 /run/inodes.1 /run/inodes.2 | wc -l)
+echo reused_3 $(comm -12 /run/inodes.2 /run/inodes.3 | wc -l)
+echo knodes_end $(($(knodes) - $(cat /run/first)))
+echo 0 >/sys/kernel/mm/kloc/enabled
+echo knodes_off $(knodes)
+"""
+
+
+def test_inodes_that_xfs_uses_again_get_new_contexts(tmp_path: Path) -> None:
+    is_made = "echo 1 >/sys/kernel/tracing/events/kloc/kloc_knode_create/enable\n"
+    made = "grep -c kloc_knode_create: /sys/kernel/tracing/trace | sed 's/^/made /'"
+    printed = run(tmp_path, SCARCE + XFS + TRACED + is_made, f"{REUSED}{made}")
+    stat = counts(printed)
+    assert stat["reused_2"] > 50
+    assert stat["reused_3"] > 50
+    # One for each file in each of its lives: none was left over, and none was inherited.
+    assert all(100 <= stat[f"knodes_{life}"] < 120 for life in (1, 2, 3))
+    assert stat["made"] >= 300
+    assert stat["knodes_end"] < 20
+    assert stat["knodes_off"] == 0
+
+
+# Contexts are switched off and on while the file systems that have them are unmounted.
+UNMOUNTED = """
+cd /; umount /run/disk
+mkdir /run/memory
+for i in $(seq 8); do
+    mount $device /run/disk; mount -t tmpfs tmpfs /run/memory
+    for j in $(seq 60); do seq $j 9000 >/run/disk/$j; cp /run/disk/$j /run/memory/$j; done
+    cmp /run/disk/$i /run/memory/$i
+    umount /run/disk & first=$!
+    umount /run/memory & second=$!
+    echo 0 >/sys/kernel/mm/kloc/enabled
+    grep -qx 'knodes 0' /sys/kernel/mm/kloc/stat
+    wait $first; wait $second
+    echo 1 >/sys/kernel/mm/kloc/enabled
+done
+"""
+
+
+def test_switched_off_while_file_systems_are_unmounted(tmp_path: Path) -> None:
+    ended = "echo 0 >/sys/kernel/mm/kloc/enabled; cat /sys/kernel/warn_count"
+    printed = run(tmp_path, SCARCE + XFS + UNMOUNTED, f"{STAT}; {ended}")
+    assert counts(printed)["demoted_inactive_file"] > MIB_OF_PAGES
+    assert re.search(r"^0$", printed, re.M)
