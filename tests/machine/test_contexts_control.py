@@ -290,3 +290,45 @@ def capped(folder: Path, setup: str) -> dict[str, str]:
     reported = run(folder, "kloc-cap", setup, CAP)
     names = ("on_node", "demoted", "knodes", "oldest", "newest", "lowered")
     return {name: reported[name] for name in names}
+
+
+# Groups come and go with page cache of theirs left, and all is changed meanwhile.
+CHANGED = """
+cd /data
+(for i in $(seq 30); do
+    head -c 2000000 /dev/urandom >a$i; cp a$i b$i; cmp a$i b$i
+done; touch /run/done) &
+round=0
+while [ ! -e /run/done ]; do
+    round=$((round + 1))
+    mkdir $group
+    echo +memory >$group/cgroup.subtree_control
+    mkdir $group/below
+    echo $((round % 4))M >$group/memory.kloc.max
+    for mode in random cap allactive nomigrate migrate; do
+        echo $mode >$kloc/mode
+        inside head -c 3000000 /dev/zero >mine
+        echo $((round % 3 * 4096)) >$kloc/node0/max_kb
+        cat mine >/dev/null
+    done
+    echo 0 >$kloc/enabled
+    rmdir $group/below $group
+    echo 1 >$kloc/enabled
+    echo max >$kloc/node0/max_kb
+done
+wait
+for i in $(seq 30); do cmp a$i b$i; done
+test $(stat -c %s mine) = 3000000
+cmp -n 3000000 mine /dev/zero
+echo 0 >$kloc/enabled
+echo rounds $round
+echo knodes $(counted knodes)
+echo warnings $(dmesg | grep -cE 'WARNING:|BUG:|INFO:' || true)
+"""
+
+
+def test_all_may_be_changed_under_load(tmp_path: Path) -> None:
+    setup = "echo +memory >/sys/fs/cgroup/cgroup.subtree_control\n"
+    reported = run(tmp_path, "kloc", setup, CHANGED)
+    assert int(reported["rounds"]) > 3
+    assert (reported["knodes"], reported["warnings"]) == ("0", "0")

@@ -13,6 +13,7 @@
 #include <linux/math.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/vmstat.h>
 
@@ -88,8 +89,10 @@ static bool look_at_groups(void)
 	struct mem_cgroup *group = NULL;
 	bool any = false;
 
-	while ((group = mem_cgroup_iter(NULL, group, NULL)))
+	while ((group = mem_cgroup_iter(NULL, group, NULL))) {
 		any |= kloc_memcg_refresh(group);
+		cond_resched();
+	}
 	return any;
 }
 

@@ -110,6 +110,7 @@ static unsigned long fast_pages(struct mem_cgroup *group)
  * @group: the group; those below it are counted with it
  * @nid: node to look at, NUMA_NO_NODE for all fast memory
  *
+ * Context: may sleep.
  * Return: pages.
  */
 unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid)
@@ -117,9 +118,11 @@ unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid)
 	struct mem_cgroup *below = NULL;
 	unsigned long pages = 0;
 
-	while ((below = mem_cgroup_iter(group, below, NULL)))
+	while ((below = mem_cgroup_iter(group, below, NULL))) {
 		pages += nid == NUMA_NO_NODE ? fast_pages(below) :
 					       pages_on(below, nid);
+		cond_resched();
+	}
 	return pages;
 }
 
@@ -249,5 +252,4 @@ static int __init kloc_memcg_init(void)
 {
 	return cgroup_add_dfl_cftypes(&memory_cgrp_subsys, files);
 }
-/* When cgroups are there. */
 subsys_initcall(kloc_memcg_init);
