@@ -14,6 +14,26 @@
 
 #include "kloc.h"
 
+/**
+ * kloc_chosen() - does a file get a context that this task uses?
+ *
+ * With the scope "chosen" it does if the task's process was chosen, or a group
+ * that it is in. What the kernel does on its own is nobody's choice.
+ *
+ * Context: RCU read-side critical section.
+ * Return: true if it does.
+ */
+bool kloc_chosen(void)
+{
+	if (READ_ONCE(kloc_settings.mode) == KLOC_CAP)
+		return false;
+	if (READ_ONCE(kloc_settings.scope) == KLOC_ALL)
+		return true;
+	if (!current->mm || current->flags & PF_KTHREAD)
+		return false;
+	return test_bit(MMF_KLOC, &current->mm->flags) || kloc_memcg_chosen();
+}
+
 /* The process whose number that is, held; NULL if there is none. */
 static struct task_struct *get_task(pid_t pid)
 {

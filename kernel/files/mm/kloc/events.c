@@ -10,14 +10,14 @@ static DEFINE_PER_CPU(unsigned long [KLOC_EVENTS][KLOC_KINDS], counts);
 
 /**
  * kloc_kind() - what kind of objects does a context have?
- * @knode: the context
+ * @knode: the context; NULL for pages that are looked at one by one
  *
  * Return: the kind.
  */
 enum kloc_kind kloc_kind(const struct knode *knode)
 {
-	return test_bit(KNODE_SYSTEM, &knode->flags) ? KLOC_KIND_BLOCKDEV
-						     : KLOC_KIND_FILE;
+	return knode && test_bit(KNODE_SYSTEM, &knode->flags) ?
+	       KLOC_KIND_BLOCKDEV : KLOC_KIND_FILE;
 }
 
 /**
@@ -34,7 +34,7 @@ bool kloc_has_kind(const struct knode *knode)
 /**
  * kloc_count() - count
  * @event: what
- * @knode: whose
+ * @knode: whose, as for kloc_kind()
  * @count: how much
  */
 void kloc_count(enum kloc_event event, const struct knode *knode, long count)

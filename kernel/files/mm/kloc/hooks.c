@@ -53,7 +53,8 @@ struct knode *kloc_knode_of(struct inode *inode)
 	struct knode *knode = rcu_dereference(inode->i_knode);
 	const struct kloc_node *near = READ_ONCE(kloc_near[numa_node_id()]);
 
-	if (knode || !READ_ONCE(kloc_ready) || !takes_part(inode))
+	if (knode || !READ_ONCE(kloc_ready) || !kloc_chosen() ||
+	    !takes_part(inode))
 		return knode;
 	return knode_make(&kloc_kmap, inode, GFP_NOWAIT | __GFP_NOWARN,
 			  near ? near->nid : NUMA_NO_NODE);

@@ -15,15 +15,26 @@
 
 struct cpumask;
 struct folio;
+struct kobject;
+struct lruvec;
+struct mem_cgroup;
 struct task_struct;
 
-/* What KLOC does. The last two are controls to compare it with. */
+/* What KLOC does. The last three are controls to compare it with. */
 enum kloc_mode {
 	KLOC_NOMIGRATE,		/* pages are placed, and stay there */
 	KLOC_MIGRATE,
 	KLOC_RANDOM,		/* random contexts are demoted, not cold ones */
 	KLOC_ALLACTIVE,		/* no context is ever inactive */
+	KLOC_CAP,		/* no contexts: page cache is bounded, and no more */
 	KLOC_MODES,
+};
+
+/* Whose files get contexts. */
+enum kloc_scope {
+	KLOC_ALL,
+	KLOC_CHOSEN,		/* those of chosen processes, see control.c */
+	KLOC_SCOPES,
 };
 
 /* Which kinds of objects take part, bits. */
@@ -38,6 +49,7 @@ enum kloc_event {
 	KLOC_DEMOTED_INACTIVE,	/* its context is not in use */
 	KLOC_DEMOTED_UNUSED,	/* it was not used, its context is */
 	KLOC_DEMOTED_LAST,	/* nothing colder was left */
+	KLOC_DEMOTED_LIMIT,	/* there was more than a limit allows */
 	KLOC_PROMOTED_WHOLE,	/* its context has become active */
 	KLOC_PROMOTED_DENSE,	/* its context is used much for its size */
 	KLOC_PROMOTED_USED,	/* it was used */
@@ -47,9 +59,11 @@ enum kloc_event {
 	KLOC_NOT_MOVABLE,	/* mlocked, or the file system cannot move it */
 	KLOC_NOT_MIGRATED,	/* somebody used it, or there was no room */
 	KLOC_NOT_PAYING,	/* its use would not have paid for its move */
+	KLOC_NOT_LIMIT,		/* its group has as much as it may in fast memory */
 	KLOC_PLACED_FAST,
 	KLOC_PLACED_SLOW,
 	KLOC_PLACED_ELSEWHERE,	/* no room where it should have gone */
+	KLOC_PLACED_LIMIT,	/* had to go to slow memory because of a limit */
 	KLOC_PREDICTED,		/* contexts that would be streams */
 	KLOC_MISPREDICTED,	/* of these, those that were none */
 	KLOC_EVENTS,
@@ -58,6 +72,7 @@ enum kloc_event {
 /**
  * struct kloc_settings - what can be set in /sys/kernel/mm/kloc
  * @mode: enum kloc_mode
+ * @scope: enum kloc_scope
  * @kinds: bit for each enum kloc_kind that takes part
  * @reserve: pages of fast memory that are kept free for what comes
  * @rate: bytes that may be moved in a second, 0 for no limit
@@ -71,6 +86,7 @@ enum kloc_event {
  */
 struct kloc_settings {
 	unsigned long mode;
+	unsigned long scope;
 	unsigned long kinds;
 	unsigned long reserve;
 	unsigned long rate;
@@ -83,6 +99,14 @@ struct kloc_settings {
 };
 
 extern struct kloc_settings kloc_settings;
+
+/* Do contexts move their pages? */
+static inline bool kloc_moves(void)
+{
+	unsigned long mode = READ_ONCE(kloc_settings.mode);
+
+	return mode != KLOC_NOMIGRATE && mode != KLOC_CAP;
+}
 
 /* Contexts that wait for their promotion, at most; and folios. */
 #define KLOC_QUEUE	256
@@ -181,7 +205,7 @@ extern bool kloc_ready;
 
 /**
  * struct kloc_walk - an iteration over the page cache of a knode
- * @knode: the knode
+ * @knode: the knode; NULL for folios of any files
  * @nid: node whose folios are wanted
  * @index: where to go on
  * @done: the end was reached
@@ -202,6 +226,9 @@ struct kloc_walk {
 
 /* Folios that are looked at, or moved, at a time. */
 #define KLOC_BATCH	32
+
+/* control.c */
+bool kloc_chosen(void);
 
 /* events.c */
 void kloc_count(enum kloc_event event, const struct knode *knode, long count);
@@ -241,10 +268,100 @@ void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
 void kloc_queue_promotion(struct knode *knode, unsigned int reason);
 void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 		     unsigned int level);
+bool kloc_may_move(struct kloc_node *node);
 int kloc_thread_start(struct kloc_node *node);
 void kloc_thread_stop(struct kloc_node *node);
 
+/* limit.c */
+
+/* Of a node that has no limit; a group's is PAGE_COUNTER_MAX then. */
+#define KLOC_NO_LIMIT	ULONG_MAX
+
+extern unsigned int kloc_limits;
+extern unsigned long kloc_node_max[MAX_NUMNODES];
+
+void kloc_limit_changed(void);
+unsigned long kloc_file_pages(int nid);
+long __kloc_limit_room(int nid, long room);
+bool kloc_limit_is_why(int nid);
+void kloc_limit_look(struct kloc_node *node);
+void kloc_limit(struct kloc_node *node);
+
+/**
+ * kloc_limit_room() - how much room do limits leave on a node?
+ * @nid: the node
+ * @room: pages that there are without limits
+ *
+ * Return: pages, no more than @room.
+ */
+static inline long kloc_limit_room(int nid, long room)
+{
+	return READ_ONCE(kloc_limits) ? __kloc_limit_room(nid, room) : room;
+}
+
+/* cap.c */
+unsigned long kloc_lruvec_pages(struct lruvec *lruvec, int nid);
+void kloc_demote_oldest(struct kloc_node *node, struct mem_cgroup *root,
+			unsigned long all, unsigned long pages);
+void kloc_cap_added(struct kloc_node *node);
+void kloc_cap(struct kloc_node *node);
+
+/* memcg.c */
+#ifdef CONFIG_MEMCG
+bool kloc_memcg_chosen(void);
+bool kloc_memcg_charge(unsigned int pages);
+bool kloc_memcg_charge_folio(struct folio *folio);
+bool kloc_memcg_refresh(struct mem_cgroup *group);
+unsigned long kloc_memcg_max(const struct mem_cgroup *group);
+unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid);
+unsigned int kloc_memcg_select(struct mem_cgroup *group,
+			       struct folio **folios, unsigned int count);
+#else
+static inline bool kloc_memcg_chosen(void)
+{
+	return false;
+}
+
+static inline bool kloc_memcg_charge(unsigned int pages)
+{
+	return true;
+}
+
+static inline bool kloc_memcg_charge_folio(struct folio *folio)
+{
+	return true;
+}
+
+static inline bool kloc_memcg_refresh(struct mem_cgroup *group)
+{
+	return false;
+}
+
+static inline unsigned long kloc_memcg_max(const struct mem_cgroup *group)
+{
+	return KLOC_NO_LIMIT;
+}
+
+static inline unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid)
+{
+	return 0;
+}
+
+static inline unsigned int kloc_memcg_select(struct mem_cgroup *group,
+					     struct folio **folios,
+					     unsigned int count)
+{
+	return count;
+}
+#endif
+
+/* nodes.c */
+int kloc_nodes_show(void);
+void kloc_nodes_hide(void);
+
 /* sysfs.c */
+extern struct kobject *kloc_folder;
+
 int kloc_sysfs_init(void);
 
 /* hotplug.c */

@@ -241,6 +241,49 @@ static unsigned int coldest_active(struct kmap *kmap, struct knode **coldest,
 	return count;
 }
 
+/* Those that are not in use, the coldest first, from one on or from the first. */
+static unsigned int cold_after(struct kmap *kmap, const struct knode *after,
+			       struct knode **knodes, unsigned int most)
+{
+	const struct list_head *place = after ? &after->cold : &kmap->cold;
+	struct knode *knode = list_entry(place, struct knode, cold);
+	unsigned int count = 0;
+
+	xa_lock(&kmap->knodes);
+	if (!after || !list_empty(place)) {
+		list_for_each_entry_continue(knode, &kmap->cold, cold) {
+			if (count == most)
+				break;
+			knodes[count++] = knode;
+		}
+	}
+	xa_unlock(&kmap->knodes);
+	return count;
+}
+
+/**
+ * kmap_get_cold() - go over the knodes that are not in use and may have pages in
+ * fast memory
+ * @kmap: the kmap
+ * @after: which the caller has, to go on after it; NULL for the first ones
+ * @knodes: filled in with them, the coldest first
+ * @most: room in @knodes
+ *
+ * Return: how many there are, 0 at the end and if @after is in use by now;
+ * knode_put() each when done with it.
+ */
+unsigned int kmap_get_cold(struct kmap *kmap, const struct knode *after,
+			   struct knode **knodes, unsigned int most)
+{
+	unsigned int count;
+
+	rcu_read_lock();
+	count = cold_after(kmap, after, knodes, most);
+	count = keep_alive(knodes, count);
+	rcu_read_unlock();
+	return count;
+}
+
 /**
  * get_LRU_knodes() - find cold knodes that may have pages in fast memory
  * (table 2)
@@ -256,17 +299,10 @@ static unsigned int coldest_active(struct kmap *kmap, struct knode **coldest,
 unsigned int get_LRU_knodes(struct kmap *kmap, struct knode **coldest,
 			    unsigned int most)
 {
-	struct knode *knode;
-	unsigned int count = 0;
+	unsigned int count;
 
 	rcu_read_lock();
-	xa_lock(&kmap->knodes);
-	list_for_each_entry(knode, &kmap->cold, cold) {
-		if (count == most)
-			break;
-		coldest[count++] = knode;
-	}
-	xa_unlock(&kmap->knodes);
+	count = cold_after(kmap, NULL, coldest, most);
 	if (count < most)
 		count += coldest_active(kmap, coldest + count,
 					most - count);

@@ -151,6 +151,8 @@ void kmap_set_coldest(struct kmap *kmap, struct knode *knode);
 unsigned int kmap_age(struct kmap *kmap, u8 inactive_age);
 unsigned int get_LRU_knodes(struct kmap *kmap, struct knode **coldest,
 			    unsigned int most);
+unsigned int kmap_get_cold(struct kmap *kmap, const struct knode *after,
+			   struct knode **knodes, unsigned int most);
 unsigned int kmap_get_random(struct kmap *kmap, struct knode **knodes,
 			     unsigned int most);
 

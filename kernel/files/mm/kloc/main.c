@@ -139,6 +139,7 @@ static void switch_off(void)
 	struct kloc_node *node;
 	int nid;
 
+	kloc_nodes_hide();
 	WRITE_ONCE(kloc_ready, false);
 	for (nid = 0; nid < MAX_NUMNODES; nid++) {
 		node = kloc_near[nid];
@@ -178,6 +179,8 @@ static int switch_on(void)
 	if (!kloc_settings.reserve)
 		kloc_settings.reserve = default_reserve();
 	error = start_nodes();
+	if (!error)
+		error = kloc_nodes_show();
 	if (error) {
 		switch_off();
 		return error;

@@ -119,9 +119,29 @@ static bool has_held_buffers(struct folio *folio)
 	return false;
 }
 
+/* Does a folio, which is locked, still belong to what is walked over? */
+static bool belongs(const struct kloc_walk *walk, struct folio *folio)
+{
+	if (walk->knode)
+		return folio->mapping == walk->mapping;
+	return folio->mapping && !folio_test_anon(folio);
+}
+
+/* A page moves to slow memory, whose context nobody has looked at yet. */
+static void note_slow(const struct address_space *mapping)
+{
+	struct knode *knode;
+
+	rcu_read_lock();
+	knode = mapping->host ? rcu_dereference(mapping->host->i_knode) : NULL;
+	if (knode && !test_bit(KNODE_SLOW, &knode->flags))
+		set_bit(KNODE_SLOW, &knode->flags);
+	rcu_read_unlock();
+}
+
 /* Take a folio off its LRU list; say why not. */
 static enum kloc_event isolate(const struct kloc_walk *walk,
-			       struct folio *folio)
+			       struct folio *folio, bool promote)
 {
 	enum kloc_event event = KLOC_NOT_BUSY;
 
@@ -130,15 +150,21 @@ static enum kloc_event isolate(const struct kloc_walk *walk,
 	if (!folio_trylock(folio))
 		return KLOC_NOT_BUSY;
 
-	if (folio->mapping != walk->mapping)
+	if (!belongs(walk, folio))
 		event = KLOC_NOT_BUSY;
 	else if (folio_test_unevictable(folio) || mapping_inaccessible(folio->mapping))
 		event = KLOC_NOT_MOVABLE;
-	else if (kloc_kind(walk->knode) == KLOC_KIND_BLOCKDEV &&
+	else if (S_ISBLK(folio->mapping->host->i_mode) &&
 		 has_held_buffers(folio))
 		kloc_page_failed(folio);
-	else if (!folio_test_writeback(folio) && folio_isolate_lru(folio))
+	else if (folio_test_writeback(folio))
+		event = KLOC_NOT_BUSY;
+	else if (promote && !kloc_memcg_charge_folio(folio))
+		event = KLOC_NOT_LIMIT;
+	else if (folio_isolate_lru(folio))
 		event = KLOC_MOVES;
+	if (event == KLOC_MOVES && !walk->knode)
+		note_slow(folio->mapping);
 	folio_unlock(folio);
 	return event == KLOC_MOVES ? KLOC_EVENTS : event;
 }
@@ -146,13 +172,13 @@ static enum kloc_event isolate(const struct kloc_walk *walk,
 /* Take folios off their LRU lists and let go of them. */
 static unsigned int isolate_all(const struct kloc_walk *walk,
 				struct folio **folios, unsigned int count,
-				struct list_head *isolated)
+				bool promote, struct list_head *isolated)
 {
 	unsigned int i, pages = 0;
 
 	for (i = 0; i < count; i++) {
 		struct folio *folio = folios[i];
-		enum kloc_event event = isolate(walk, folio);
+		enum kloc_event event = isolate(walk, folio, promote);
 
 		if (event == KLOC_EVENTS) {
 			list_add_tail(&folio->lru, isolated);
@@ -250,7 +276,7 @@ void __kloc_folio_moved(struct folio *src, struct folio *dst)
 /**
  * kloc_move() - move folios of a context to the other tier
  * @node: fast node that they are moved to, or from
- * @walk: that found them
+ * @walk: that found them; without a knode, they are of any files
  * @why: they are moved
  * @trial: the reason for which they are promoted, 0 if they are demoted
  * @folios: which; the references to them are given up
@@ -268,12 +294,14 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 
 	if (!count)
 		return 0;
-	pages = isolate_all(walk, folios, count, &isolated);
+	pages = isolate_all(walk, folios, count, trial, &isolated);
 	moved = migrate(&isolated, nid, trial);
 
+	if (!trial && kloc_limit_is_why(node->nid))
+		why = KLOC_DEMOTED_LIMIT;
 	kloc_count(why, walk->knode, moved);
 	kloc_count(KLOC_NOT_MIGRATED, walk->knode, pages - moved);
-	if (moved)
+	if (moved && walk->knode)
 		kloc_note_pages(walk->knode, nid);
 	node->budget -= (s64)moved * PAGE_SIZE;
 	trace_kloc_migrate(walk->knode, nid, why, moved, pages - moved);

@@ -72,14 +72,30 @@ static enum kloc_place place_of(const struct knode *knode, long headroom)
 	return place == KLOC_FAST && headroom <= 0 ? KLOC_SLOW : place;
 }
 
-/* Find the node for a new page; and the knode, under RCU. */
-static int wanted_node(struct address_space *mapping, struct knode **knode)
+/* What would go to fast memory may do so only if limits allow it. */
+static enum kloc_place place_within(struct kloc_node *node, struct knode *knode,
+				    long headroom, unsigned int pages)
+{
+	long room = kloc_limit_room(node->nid, headroom);
+
+	if (room < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
+		kloc_wake(node);
+	if (place_of(knode, room) == KLOC_FAST && kloc_memcg_charge(pages))
+		return KLOC_FAST;
+	kloc_count(KLOC_PLACED_LIMIT, knode, pages);
+	return KLOC_SLOW;
+}
+
+/* Find the node for new pages; and the knode, under RCU. */
+static int wanted_node(struct address_space *mapping, unsigned int pages,
+		       struct knode **knode)
 {
 	struct kloc_node *node = READ_ONCE(kloc_near[numa_node_id()]);
+	enum kloc_place place;
 	long headroom;
 	int nid;
 
-	if (!node || !mapping->host)
+	if (!node || !mapping->host || kloc_settings.mode == KLOC_CAP)
 		return NUMA_NO_NODE;
 	*knode = kloc_knode_of(mapping->host);
 	if (!*knode || !kloc_has_kind(*knode))
@@ -88,8 +104,10 @@ static int wanted_node(struct address_space *mapping, struct knode **knode)
 	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
 	if (headroom < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
 		kloc_wake(node);
-	nid = place_of(*knode, headroom) == KLOC_FAST ? node->nid
-						      : READ_ONCE(node->slow);
+	place = place_of(*knode, headroom);
+	if (place == KLOC_FAST && READ_ONCE(kloc_limits))
+		place = place_within(node, *knode, headroom, pages);
+	nid = place == KLOC_FAST ? node->nid : READ_ONCE(node->slow);
 	return nid != NUMA_NO_NODE && may_place(nid) ? nid : NUMA_NO_NODE;
 }
 
@@ -104,7 +122,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	int nid;
 
 	rcu_read_lock();
-	nid = wanted_node(mapping, &knode);
+	nid = wanted_node(mapping, 1 << order, &knode);
 	/* Not __folio_alloc_node(): the node may have gone a moment ago. */
 	folio = nid == NUMA_NO_NODE ? NULL : __folio_alloc(here, order, nid, NULL);
 	if (folio)
@@ -147,6 +165,8 @@ void __kloc_folio_added(struct folio *folio)
 	else if (READ_ONCE(kloc_near[folio_nid(folio)]))
 		/* What was known is of a folio that was here before. */
 		kloc_page_new(folio);
+	if (kloc_settings.mode == KLOC_CAP)
+		kloc_cap_added(READ_ONCE(kloc_near[folio_nid(folio)]));
 	rcu_read_unlock();
 }
 
@@ -162,7 +182,7 @@ void __kloc_folio_used(struct folio *folio)
 
 	rcu_read_lock();
 	node = READ_ONCE(kloc_near[nid]);
-	if (node && kloc_settings.mode != KLOC_NOMIGRATE) {
+	if (node && kloc_moves()) {
 		level = kloc_page_use(folio, &trial);
 		if (level && node->nid != nid)
 			kloc_queue_used(node, folio, level);
@@ -179,7 +199,7 @@ bool __kloc_keeps_folio(struct folio *folio)
 	struct knode *knode;
 	bool keeps;
 
-	if (kloc_settings.mode == KLOC_NOMIGRATE || folio_test_anon(folio))
+	if (!kloc_moves() || folio_test_anon(folio))
 		return false;
 
 	rcu_read_lock();

@@ -45,6 +45,9 @@ unsigned long kloc_promote_uses = 2;
 /* So many pages are looked at to find one that is demoted. */
 #define LOOKED_AT_FOR_ONE	8
 
+/* This part of a limit is kept free for what comes. */
+#define LIMIT_PART	32
+
 /* A page of a higher level, used four times at least, stays. */
 #define MOST_DEMOTED_LEVEL	2
 
@@ -333,6 +336,38 @@ void kloc_trial_forget(struct kloc_trial *trial)
 		return;
 	atomic_set(&trial->pages, atomic_read(&trial->pages) / 2);
 	atomic_set(&trial->uses, atomic_read(&trial->uses) / 2);
+}
+
+/**
+ * kloc_limit_slack() - how much of a limit is kept free for what comes?
+ * @max: the limit, pages
+ * @reserve: what is kept free of a node that has no limit, at least 1
+ *
+ * Return: pages, at least 1.
+ */
+unsigned long kloc_limit_slack(unsigned long max, unsigned long reserve)
+{
+	return clamp(max / LIMIT_PART, 1, reserve);
+}
+
+/**
+ * kloc_limited_room() - how much room does a limit leave?
+ * @max: the limit, pages
+ * @used: pages that there are
+ * @reserve: what is kept free of a node that has no limit, at least 1
+ *
+ * A small limit has less than the reserve for what comes. What is left of that
+ * is given as the same part of the reserve, so that a limit is like a node that
+ * is so small.
+ *
+ * Return: pages, at least @reserve if enough is free; 0 or less from @max on.
+ */
+long kloc_limited_room(unsigned long max, unsigned long used,
+		       unsigned long reserve)
+{
+	long slack = kloc_limit_slack(max, reserve), left = max - used;
+
+	return left <= 0 ? left : mult_frac(left, (long)reserve, slack);
 }
 
 /**

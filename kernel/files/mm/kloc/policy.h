@@ -111,6 +111,9 @@ unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS]);
 void kloc_trial_begin(struct kloc_trial *trial, bool pays);
 bool kloc_trial_pays(const struct kloc_trial *trial, unsigned long uses);
 void kloc_trial_forget(struct kloc_trial *trial);
+unsigned long kloc_limit_slack(unsigned long max, unsigned long reserve);
+long kloc_limited_room(unsigned long max, unsigned long used,
+		       unsigned long reserve);
 u64 kloc_next_look(long room, long taken, u64 since, u64 most);
 
 #endif /* _MM_KLOC_POLICY_H */

@@ -41,6 +41,7 @@ static const char * const mode_names[KLOC_MODES] = {
 	[KLOC_MIGRATE]	 = "migrate",
 	[KLOC_RANDOM]	 = "random",
 	[KLOC_ALLACTIVE] = "allactive",
+	[KLOC_CAP]	 = "cap",
 };
 
 static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -62,6 +63,31 @@ static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 static struct kobj_attribute mode_attr = __ATTR_RW(mode);
+
+static const char * const scope_names[KLOC_SCOPES] = {
+	[KLOC_ALL]    = "all",
+	[KLOC_CHOSEN] = "chosen",
+};
+
+static ssize_t scope_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	return sysfs_emit(buf, "%s\n",
+			  scope_names[READ_ONCE(kloc_settings.scope)]);
+}
+
+static ssize_t scope_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	int scope = sysfs_match_string(scope_names, buf);
+
+	if (scope < 0)
+		return scope;
+	WRITE_ONCE(kloc_settings.scope, scope);
+	return count;
+}
+
+static struct kobj_attribute scope_attr = __ATTR_RW(scope);
 
 /* A file with the kinds of objects that take part, separated by spaces. */
 static const char * const kind_names[KLOC_KINDS] = {
@@ -168,6 +194,7 @@ NUMBER_ATTR(pin, kloc_settings.pin, 1, 1, U8_MAX);
 static struct attribute *kloc_attrs[] = {
 	&enabled_attr.attr,
 	&mode_attr.attr,
+	&scope_attr.attr,
 	&kinds_attr.attr,
 	&reserve_pages_attr.attr.attr,
 	&rate_mbps_attr.attr.attr,
@@ -191,6 +218,7 @@ static const char * const event_names[KLOC_EVENTS] = {
 	[KLOC_DEMOTED_INACTIVE]	= "demoted_inactive",
 	[KLOC_DEMOTED_UNUSED]	= "demoted_unused",
 	[KLOC_DEMOTED_LAST]	= "demoted_last",
+	[KLOC_DEMOTED_LIMIT]	= "demoted_limit",
 	[KLOC_PROMOTED_WHOLE]	= "promoted_whole",
 	[KLOC_PROMOTED_DENSE]	= "promoted_dense",
 	[KLOC_PROMOTED_USED]	= "promoted_used",
@@ -199,9 +227,11 @@ static const char * const event_names[KLOC_EVENTS] = {
 	[KLOC_NOT_MOVABLE]	= "not_moved_unmovable",
 	[KLOC_NOT_MIGRATED]	= "not_moved_failed",
 	[KLOC_NOT_PAYING]	= "not_moved_unpaid",
+	[KLOC_NOT_LIMIT]	= "not_moved_limit",
 	[KLOC_PLACED_FAST]	= "placed_fast",
 	[KLOC_PLACED_SLOW]	= "placed_slow",
 	[KLOC_PLACED_ELSEWHERE]	= "placed_elsewhere",
+	[KLOC_PLACED_LIMIT]	= "placed_limit",
 	[KLOC_PREDICTED]	= "predicted",
 	[KLOC_MISPREDICTED]	= "mispredicted",
 };
@@ -262,6 +292,8 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute stat_attr = __ATTR_RO(stat);
 
+struct kobject *kloc_folder;
+
 /**
  * kloc_sysfs_init() - make the folder and its files
  *
@@ -269,15 +301,15 @@ static struct kobj_attribute stat_attr = __ATTR_RO(stat);
  */
 int __init kloc_sysfs_init(void)
 {
-	struct kobject *folder = kobject_create_and_add("kloc", mm_kobj);
 	int error;
 
-	if (!folder)
+	kloc_folder = kobject_create_and_add("kloc", mm_kobj);
+	if (!kloc_folder)
 		return -ENOMEM;
-	error = sysfs_create_group(folder, &kloc_group);
+	error = sysfs_create_group(kloc_folder, &kloc_group);
 	if (!error)
-		error = sysfs_create_file(folder, &stat_attr.attr);
+		error = sysfs_create_file(kloc_folder, &stat_attr.attr);
 	if (error)
-		kobject_put(folder);
+		kobject_put(kloc_folder);
 	return error;
 }

@@ -153,8 +153,7 @@ void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 	struct kloc_node *node = near_cpu(find_cpu(knode));
 
 	if (!test_bit(KNODE_SLOW, &knode->flags) ||
-	    test_bit(KNODE_QUEUED, &knode->flags) || !node ||
-	    kloc_settings.mode == KLOC_NOMIGRATE)
+	    test_bit(KNODE_QUEUED, &knode->flags) || !node || !kloc_moves())
 		return;
 	if (!pays_whole(node, knode, reason)) {
 		kloc_count(KLOC_NOT_PAYING, knode, pages_of(knode));
@@ -288,8 +287,9 @@ static bool within_rate(struct kloc_node *node)
 static long headroom(const struct kloc_node *node)
 {
 	/* What this CPU keeps for itself will be there for all, see below. */
-	return kloc_headroom(node->nid,
-			     cpumask_of(raw_smp_processor_id()));
+	return kloc_limit_room(node->nid,
+			       kloc_headroom(node->nid,
+					     cpumask_of(raw_smp_processor_id())));
 }
 
 static bool has_room(struct kloc_node *node)
@@ -322,6 +322,18 @@ static bool may_go_on(struct kloc_node *node)
 {
 	cond_resched();
 	return !kthread_should_stop() && within_rate(node);
+}
+
+/**
+ * kloc_may_move() - may a node's thread go on to move pages?
+ * @node: the node
+ *
+ * Context: may sleep.
+ * Return: false if it has to stop, or has moved enough of late.
+ */
+bool kloc_may_move(struct kloc_node *node)
+{
+	return may_go_on(node);
 }
 
 static bool choose_all(struct kloc_node *node, struct folio *folio)
@@ -833,12 +845,14 @@ static int kloc_thread(void *data)
 			scan(node);
 			next_scan = ktime_get_mono_fast_ns() + scan_ns();
 		}
-		if (kloc_settings.mode == KLOC_NOMIGRATE ||
-		    node->slow == NUMA_NO_NODE) {
+		kloc_limit_look(node);
+		if (!kloc_moves() || node->slow == NUMA_NO_NODE) {
 			drop_queued(node);
+			kloc_cap(node);
 			continue;
 		}
 		try_room(node);
+		kloc_limit(node);
 		promote_queued(node);
 		promote_used(node);
 		/* What is free has to be where those find it who do not ask. */

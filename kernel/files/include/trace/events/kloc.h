@@ -58,7 +58,7 @@ TRACE_EVENT(kloc_migrate,
 	),
 
 	TP_fast_assign(
-		__entry->knode	= knode->id;
+		__entry->knode	= knode ? knode->id : 0;
 		__entry->nid	= nid;
 		__entry->reason	= reason;
 		__entry->moved	= moved;
@@ -69,8 +69,9 @@ TRACE_EVENT(kloc_migrate,
 		  __entry->knode, __entry->nid,
 		  __print_symbolic(__entry->reason,
 				   { 0, "inactive" }, { 1, "unused" },
-				   { 2, "last" }, { 3, "activated" },
-				   { 4, "dense" }, { 5, "used" }),
+				   { 2, "last" }, { 3, "limit" },
+				   { 4, "activated" }, { 5, "dense" },
+				   { 6, "used" }),
 		  __entry->moved, __entry->failed)
 );
 

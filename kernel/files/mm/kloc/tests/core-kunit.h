@@ -343,6 +343,36 @@ static void coldest_knodes_come_first(struct kunit *test)
 	knode_put(coldest[0]);
 }
 
+static void cold_knodes_are_gone_over(struct kunit *test)
+{
+	struct core_test *core = test->priv;
+	struct knode *last = NULL, *knodes[2];
+	unsigned int i, found;
+
+	for (i = 0; i < 5; i++)
+		kmap_set_fast(&core->kmap, make(test, i), true);
+	/* This one is in use. */
+	touch(&core->kmap, make(test, 5));
+	kmap_set_fast(&core->kmap, make(test, 5), true);
+
+	for (i = 0; i < 5; i += found) {
+		found = kmap_get_cold(&core->kmap, last, knodes, 2);
+		KUNIT_ASSERT_EQ(test, found, min(5 - i, 2));
+		KUNIT_EXPECT_PTR_EQ(test, knodes[0], make(test, i));
+		last = knodes[found - 1];
+		KUNIT_EXPECT_PTR_EQ(test, last, make(test, i + found - 1));
+		knode_put(knodes[0]);
+		if (found == 2)
+			knode_put(knodes[1]);
+	}
+	KUNIT_EXPECT_EQ(test, kmap_get_cold(&core->kmap, last, knodes, 2), 0);
+
+	/* One that is used meanwhile does not tell where to go on. */
+	touch(&core->kmap, make(test, 0));
+	KUNIT_EXPECT_EQ(test, kmap_get_cold(&core->kmap, make(test, 0), knodes, 2),
+			0);
+}
+
 static void no_knode_is_fast(struct kunit *test)
 {
 	struct core_test *core = test->priv;
@@ -648,6 +678,37 @@ static void looks_before_there_is_no_room(struct kunit *test)
 				    looks[i].look, "row %u", i);
 }
 
+/* With a reserve of 64 pages: a limit, what is used of it, and the room then. */
+static const struct {
+	unsigned long max;
+	unsigned long used;
+	long room;
+} limited[] = {
+	{ 6400, 0, 6400 },
+	{ 6400, 6336, 64 },
+	{ 6400, 6400, 0 },
+	{ 6400, 6500, -100 },
+	/* Eight pages are its part of the reserve. */
+	{ 256, 248, 64 },
+	{ 256, 252, 32 },
+	{ 256, 256, 0 },
+	{ 256, 300, -44 },
+	/* Nothing may be there. */
+	{ 0, 0, 0 },
+	{ 0, 10, -10 },
+};
+
+static void limits_are_like_small_nodes(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limited); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    kloc_limited_room(limited[i].max,
+						      limited[i].used, 64),
+				    limited[i].room, "row %u", i);
+}
+
 static struct kunit_case core_cases[] = {
 	KUNIT_CASE(knode_lives_with_its_inode),
 	KUNIT_CASE(knode_of_an_inode_that_has_one),
@@ -662,6 +723,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(inactive_knodes_are_on_no_list),
 	KUNIT_CASE(cpu_is_found),
 	KUNIT_CASE(coldest_knodes_come_first),
+	KUNIT_CASE(cold_knodes_are_gone_over),
 	KUNIT_CASE(no_knode_is_fast),
 	KUNIT_CASE(streams_are_told),
 	KUNIT_CASE(names_are_alike),
@@ -675,6 +737,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(what_is_not_known_is_tried),
 	KUNIT_CASE(small_files_are_dense),
 	KUNIT_CASE(looks_before_there_is_no_room),
+	KUNIT_CASE(limits_are_like_small_nodes),
 	{}
 };
 

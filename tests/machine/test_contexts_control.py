@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Control of contexts in the machine: whose files have some, and limits of fast memory."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kloc.paths import PROJECT
+
+pytestmark = pytest.mark.machine
+
+MIB = 1 << 20
+# What is allocated and not on a list yet, or not given back.
+TOLERANCE = 1.5 * MIB
+
+# Shell functions. What is reported is a line "NAME VALUE".
+FUNCTIONS = """
+kloc=/sys/kernel/mm/kloc
+group=/sys/fs/cgroup/group
+# Bytes of page cache on a node.
+on_node() {
+    awk '/ (Active|Inactive)\\(file\\):/ { s += $4 } END { print s * 1024 }' \\
+        /sys/devices/system/node/node$1/meminfo
+}
+counted() { awk -v name=$1 '$1 == name { print $2 }' $kloc/stat; }
+# Write files of 100 KiB and close them: FOLDER MIB
+write() {
+    mkdir -p $1
+    (cd $1; head -c $(($2 * 1048576)) /dev/zero | split -b 102400 -a 4)
+}
+# Run in the group: COMMAND...
+inside() { sh -ec 'echo $$ >/sys/fs/cgroup/group/below/cgroup.procs; "$@"' sh "$@"; }
+# Pages of a file on node 0, for the files given: it is mapped, and asked where it is.
+fast_pages() {
+    perl -e '
+        $pages = 0;
+        for $file (@ARGV) {
+            open($in, "<", $file) or die "$file: $!";
+            $map = syscall(9, 0, -s $in, 1, 1 | 0x8000, fileno $in, 0);
+            open($maps, "<", "/proc/self/numa_maps") or die "$!";
+            while (<$maps>) { $pages += $1 if /^0*@{[sprintf "%x", $map]} .* N0=(\\d+)/; }
+            syscall(11, $map, -s $in);
+        }
+        print "$pages\\n"' "$@"
+}
+"""
+
+
+def run(folder: Path, policy: str, setup: str, command: str) -> dict[str, str]:
+    """Run `command` after `setup` under a policy; return what it reported."""
+    script = folder / "setup"
+    script.write_text(setup)
+    functions = folder / "functions"
+    functions.write_text(FUNCTIONS)
+    argv = ["run", "--policy", policy, "--setup", str(script), "--copy", str(functions), "--"]
+    done = subprocess.run(
+        [PROJECT / "kloc", *argv, "sh", "-ec", f". {functions}\n{command}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    words = (line.split(maxsplit=1) for line in done.stdout.splitlines())
+    return {pair[0]: pair[1] for pair in words if len(pair) == 2}
+
+
+# Files that had no context yet; then only chosen processes' have.
+CHOSEN_SETUP = """
+cd /data
+echo 0 >/sys/kernel/mm/kloc/enabled
+for file in nobody prctl pid group left; do head -c 8192 /dev/zero >$file; done
+mkdir folder
+mkfifo go
+echo chosen >/sys/kernel/mm/kloc/scope
+echo 1 >/sys/kernel/mm/kloc/enabled
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+echo 1 >/sys/kernel/tracing/events/kloc/kloc_knode_create/enable
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir /sys/fs/cgroup/group
+echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
+mkdir /sys/fs/cgroup/group/below
+"""
+CHOSEN = """
+cd /data
+contexts() {
+    grep -c "kloc_knode_create: .*$(stat -c 'dev=%Hd:%Ld ino=%i' $1)\\$" \\
+        /sys/kernel/tracing/trace >count || true
+    echo "$1 $(cat count)"
+}
+choose() { perl -e 'exit syscall(157, 0x4b4c4f43, 1, 0 + shift, 1, 0) != 0' $1; }
+# A process that has begun already when it is chosen.
+begin() { (read -r _ <go; cat $1 >/dev/null) & }
+end() { echo >go; wait; contexts $1; }
+
+cat nobody >/dev/null; contexts nobody
+perl -e 'syscall(157, 0x4b4c4f43, 1, 0, 1, 0); exec @ARGV' cat prctl >/dev/null; contexts prctl
+perl -e 'syscall(157, 0x4b4c4f43, 1, 0, 1, 0); exec @ARGV' ls folder; contexts folder
+begin pid; choose $!; end pid
+echo 1 >$group/memory.kloc.enabled
+begin group; echo $! >$group/below/cgroup.procs; end group
+echo 0 >$group/memory.kloc.enabled
+begin left; echo $! >$group/below/cgroup.procs; end left
+
+try() {
+    before=$(cat $1)
+    if printf '%s' "$2" 2>/dev/null >$1; then echo "taken $1: $2"; fi
+    test "$before" = "$(cat $1)" || echo "changed $1: $2"
+}
+try $kloc/scope some
+try $kloc/scope ' '
+try $kloc/node0/max_kb -1
+try $kloc/node0/max_kb maximum
+try $kloc/node0/max_kb 99999999999999999999
+try $group/memory.kloc.enabled 2
+try $group/memory.kloc.max much
+try $group/memory.kloc.max ' '
+echo scope $(cat $kloc/scope)
+echo max $(cat $group/memory.kloc.max) $(cat $kloc/node0/max_kb)
+# A group that is removed leaves nothing behind, whatever it had.
+echo 4096 >$group/below/memory.kloc.max
+inside cat nobody >/dev/null
+rmdir $group/below $group
+echo 0 >$kloc/enabled
+echo knodes $(counted knodes)
+test ! -e $kloc/node0
+"""
+
+
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return run(tmp_path_factory.mktemp("chosen"), "kloc", CHOSEN_SETUP, CHOSEN)
+
+
+def test_who_is_not_chosen_makes_no_context(chosen: dict[str, str]) -> None:
+    assert chosen["nobody"] == "0"
+
+
+def test_who_is_chosen_by_prctl_makes_contexts(chosen: dict[str, str]) -> None:
+    # What is executed inherits it, and directories have contexts as files have.
+    assert [chosen[name] for name in ("prctl", "folder", "pid")] == ["1", "1", "1"]
+
+
+def test_who_is_moved_to_a_chosen_group_makes_contexts(chosen: dict[str, str]) -> None:
+    assert (chosen["group"], chosen["left"]) == ("1", "0")
+
+
+def test_wrong_values_change_nothing(chosen: dict[str, str]) -> None:
+    assert "taken" not in chosen
+    assert "changed" not in chosen
+    assert (chosen["scope"], chosen["max"]) == ("chosen", "max max")
+
+
+def test_switched_off_it_leaves_nothing(chosen: dict[str, str]) -> None:
+    assert chosen["knodes"] == "0"
+
+
+LIMITS_SETUP = """
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir /sys/fs/cgroup/group
+echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
+mkdir /sys/fs/cgroup/group/below
+"""
+# Of a group: new pages, then pages that are there when the limit is lowered, under load.
+# Then of the node.
+LIMITS = """
+cd /data
+echo 16M >$group/memory.kloc.max
+inside sh -ec '. "$1"; write limited 48' sh "$1"
+echo placed $(cat $group/memory.kloc.current) $(counted placed_limit_file)
+
+echo max >$group/memory.kloc.max
+inside head -c 4194304 /dev/zero >used
+inside sh -ec '. "$1"; write free 32' sh "$1"
+echo free $(cat $group/memory.kloc.current)
+exec 5<used
+before=$(fast_pages used)
+echo 12M >$group/memory.kloc.max
+inside sh -ec '. "$1"; for i in 1 2 3; do write load$i 4; done' sh "$1"
+sleep 1
+echo lowered $(cat $group/memory.kloc.current) $(counted demoted_limit_file)
+echo used $before $(fast_pages used)
+exec 5<&-
+
+# What another group has is not limited.
+write others 8
+echo others $(fast_pages others/*)
+echo max >$group/memory.kloc.max
+
+demoted=$(counted demoted_limit_file) placed=$(counted placed_limit_file)
+echo 16384 >$kloc/node0/max_kb
+sleep 1
+echo node_lowered $(on_node 0) $(($(counted demoted_limit_file) - demoted))
+write more 48
+echo node_placed $(on_node 0) $(($(counted placed_limit_file) - placed))
+echo max >$kloc/node0/max_kb
+echo nomigrate >$kloc/mode
+demoted=$(counted demoted_limit_file) before=$(on_node 0) placed=$(counted placed_limit_file)
+echo 8192 >$kloc/node0/max_kb
+sleep 1
+write still 8
+echo nomigrate $(($(on_node 0) - before)) $(($(counted demoted_limit_file) - demoted)) \\
+    $(($(counted placed_limit_file) - placed))
+"""
+
+
+@pytest.fixture(scope="module")
+def limits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
+    folder = tmp_path_factory.mktemp("limits")
+    command = f"set -- {folder}/functions\n{LIMITS}"
+    reported = run(folder, "kloc", LIMITS_SETUP, command)
+    return {
+        name: [int(number) for number in value.split()]
+        for name, value in reported.items()
+        if value.replace(" ", "").replace("-", "").isdigit()
+    }
+
+
+def test_a_groups_new_pages_keep_to_its_limit(limits: dict[str, list[int]]) -> None:
+    current, placed = limits["placed"]
+    assert 8 * MIB < current < 16 * MIB + TOLERANCE
+    assert placed > 0
+    # It was the limit.
+    assert limits["free"][0] > 40 * MIB
+
+
+def test_a_limit_that_is_lowered_moves_pages(limits: dict[str, list[int]]) -> None:
+    current, demoted = limits["lowered"]
+    assert 6 * MIB < current < 12 * MIB + TOLERANCE
+    assert demoted > 16 * MIB / 4096
+
+
+def test_files_in_use_stay_when_a_limit_is_lowered(limits: dict[str, list[int]]) -> None:
+    before, after = limits["used"]
+    assert before > 900
+    assert after > 0.9 * before
+
+
+def test_a_groups_limit_is_its_own(limits: dict[str, list[int]]) -> None:
+    assert limits["others"][0] > 0.9 * 8 * MIB / 4096
+
+
+def test_a_nodes_limit_bounds_its_page_cache(limits: dict[str, list[int]]) -> None:
+    bytes_on_node, demoted = limits["node_lowered"]
+    assert bytes_on_node < 16 * MIB + TOLERANCE
+    assert demoted > 0
+    bytes_on_node, placed = limits["node_placed"]
+    assert 8 * MIB < bytes_on_node < 16 * MIB + TOLERANCE
+    assert placed > 0
+
+
+def test_without_migration_limits_only_place(limits: dict[str, list[int]]) -> None:
+    more, demoted, placed = limits["nomigrate"]
+    assert more < TOLERANCE
+    assert demoted == 0
+    assert placed > 0.9 * 8 * MIB / 4096
+
+
+# A node takes no more than its part of dirty pages.
+CAP = """
+cd /data
+for part in $(seq 10 29); do write files/$part 8; sync; done
+sleep 1
+echo on_node $(on_node 0)
+echo demoted $(counted demoted_limit_file)
+echo knodes $(counted knodes)
+echo oldest $(fast_pages $(ls -d files/*/* | head -n 200))
+echo newest $(fast_pages $(ls -d files/*/* | tail -n 200))
+echo 16384 >$kloc/node0/max_kb
+sleep 1
+echo lowered $(on_node 0)
+"""
+
+
+def test_page_cache_is_capped_without_contexts(tmp_path: Path) -> None:
+    setup = "echo 65536 >/sys/kernel/mm/kloc/node0/max_kb\n"
+    said = {name: float(value) for name, value in capped(tmp_path, setup).items()}
+    assert 48 * MIB < said["on_node"] < 64 * MIB + TOLERANCE
+    assert said["demoted"] > 80 * MIB / 4096
+    assert said["knodes"] == 0
+    # The oldest are those that left.
+    assert said["oldest"] < 100
+    assert said["newest"] > 4900
+    assert said["lowered"] < 16 * MIB + TOLERANCE
+
+
+def capped(folder: Path, setup: str) -> dict[str, str]:
+    reported = run(folder, "kloc-cap", setup, CAP)
+    names = ("on_node", "demoted", "knodes", "oldest", "newest", "lowered")
+    return {name: reported[name] for name in names}
+
+
+# Groups come and go with page cache of theirs left, and all is changed meanwhile.
+CHANGED = """
+cd /data
+(for i in $(seq 30); do
+    head -c 2000000 /dev/urandom >a$i; cp a$i b$i; cmp a$i b$i
+done; touch /run/done) &
+round=0
+while [ ! -e /run/done ]; do
+    round=$((round + 1))
+    mkdir $group
+    echo +memory >$group/cgroup.subtree_control
+    mkdir $group/below
+    echo $((round % 4))M >$group/memory.kloc.max
+    for mode in random cap allactive nomigrate migrate; do
+        echo $mode >$kloc/mode
+        inside head -c 3000000 /dev/zero >mine
+        echo $((round % 3 * 4096)) >$kloc/node0/max_kb
+        cat mine >/dev/null
+    done
+    echo 0 >$kloc/enabled
+    rmdir $group/below $group
+    echo 1 >$kloc/enabled
+    echo max >$kloc/node0/max_kb
+done
+wait
+for i in $(seq 30); do cmp a$i b$i; done
+test $(stat -c %s mine) = 3000000
+cmp -n 3000000 mine /dev/zero
+echo 0 >$kloc/enabled
+echo rounds $round
+echo knodes $(counted knodes)
+echo warnings $(dmesg | grep -cE 'WARNING:|BUG:|INFO:' || true)
+"""
+
+
+def test_all_may_be_changed_under_load(tmp_path: Path) -> None:
+    setup = "echo +memory >/sys/fs/cgroup/cgroup.subtree_control\n"
+    reported = run(tmp_path, "kloc", setup, CHANGED)
+    assert int(reported["rounds"]) > 3
+    assert (reported["knodes"], reported["warnings"]) == ("0", "0")
