@@ -114,7 +114,7 @@ def _state(status: Mapping[str, Any]) -> Table:
     rows = {
         "contexts": f"{'on' if status['enabled'] else 'off'}, Linux {status['kernel']}",
         "mode": settings.get("mode", ""),
-        "scope": f"{status['scope']}: {SCOPES.get(status['scope'], '')}",
+        "scope": SCOPES.get(status["scope"], status["scope"]),
         "kinds": ", ".join(settings.get("kinds", "").split()) or "none",
         "limits": _limits(status["limits"]),
         "rate": f"{settings['rate_mbps']} MB/s" if settings.get("rate_mbps", "0") != "0" else "any",
