@@ -70,6 +70,10 @@ exec 3<&-
 part went; find "$gone"
 part sparse; head -c 20000000 /dev/zero >sparse
     dd if=/dev/zero of=sparse bs=4096 seek=1000000 count=3 conv=notrunc 2>/dev/null; of sparse
+truncate -s 400M image; mkfs.xfs -q image; mkdir /run/xfs; mount -o loop image /run/xfs
+part large; head -c 30000000 /dev/zero >/run/xfs/large; of /run/xfs/large
+umount /run/xfs; rm image
+part unmounted; grep -c /large$ {CONTEXTS} || true
 mkdir many; cd many; seq 3000 | xargs -n 500 touch; cat * >/dev/null; cd ..
 # The second time no context is new.
 for i in 1 2; do
@@ -162,7 +166,7 @@ def parts(printed: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return parts(run(tmp_path_factory.mktemp("seen"), SETUP + SEEN))
+    return parts(run(tmp_path_factory.mktemp("seen"), SETUP + SEEN, "--packages", "xfsprogs"))
 
 
 def context(part: str) -> dict[str, str]:
@@ -192,6 +196,10 @@ def test_pages_are_counted_in_the_tier_where_they_are(seen: dict[str, str]) -> N
     assert (slow["fast"], slow["slow"]) == ("0", str(409600 // PAGE))
     sparse = context(seen["sparse"])
     assert int(sparse["fast"]) + int(sparse["slow"]) == -(-20000000 // PAGE) + 3
+    # Of XFS, whose folios are large.
+    large = context(seen["large"])
+    assert int(large["fast"]) + int(large["slow"]) == -(-30000000 // PAGE)
+    assert seen["unmounted"] == "0\n"
 
 
 def test_paths_are_on_one_line(seen: dict[str, str]) -> None:
