@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import made_up_kernel
 from kloc import seeing, ui
@@ -31,6 +33,9 @@ GOLDEN = """\
        0.0         0.0       no     0         0     2   /var/lib/
 
 """
+
+
+SCREEN, SCREEN_LEFT = "\x1b[?1049h", "\x1b[?1049l"
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +118,25 @@ def test_again_and_again_until_it_is_interrupted(
     assert run("--interval", "0.5") == 0
     assert slept == [0.5, 0.5]
     assert capsys.readouterr().out.count("8 contexts, 2 active") == 2
+
+
+@pytest.mark.parametrize(("terminal", "in_place"), [("xterm", True), ("dumb", False)])
+def test_on_a_terminal(terminal: str, in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    environment = {"TERM": terminal, "COLUMNS": "60", "LINES": "8"}
+    console = Console(file=written, force_terminal=True, _environ=environment)
+    monkeypatch.setattr(ui, "console_out", lambda: console)
+
+    def sleep(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    assert run() == 0
+    text = written.getvalue()
+    assert text.count("8 contexts, 2 active") == 1
+    # There is room for three of them.
+    assert "with space" in text and "sdc1" not in text
+    assert (SCREEN in text, text.endswith(SCREEN_LEFT)) == (in_place, in_place)
 
 
 def test_names_that_would_disturb_a_terminal(

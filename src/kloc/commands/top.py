@@ -88,10 +88,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _follow(args: argparse.Namespace) -> None:
-    """Show them until Ctrl-C: in place on a terminal, elsewhere one view below the other."""
+    """Show them until Ctrl-C: in place on a terminal, elsewhere one view below the other.
+
+    A terminal that cannot do more, as the machine's is, counts as elsewhere.
+    """
     out = _out()
     try:
-        if not out.is_terminal:
+        if not out.is_interactive:
             while True:
                 out.print(picture(view(args)))
                 out.file.flush()
