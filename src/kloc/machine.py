@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kloc import cache, guest, kernel, plugin, programs
+from kloc import cache, guest, inside, kernel, plugin, programs
 from kloc.errors import KlocError
 from kloc.profile import Profile, Tier
 from kloc.root import Root, last_lines, tool_root
@@ -74,7 +74,8 @@ class Job:
     wherever they lie; `frames` asks for the per-frame counts of the oracle.
     `follow` asks for what `Machine.live` gives; `observe` for what pages are used for, which slows
     the host down and changes nothing in the machine.
-    `instructions` is about what will be executed, for the time left.
+    `instructions` is about what will be executed, for the time left. With `commands`, kloc's own
+    are found in it; its packages are then to have those of kloc.inside.
 
     Without `modelled` there is no timing model and no figure: two CPUs run in
     the host's own time, which finds what one cannot.
@@ -93,6 +94,7 @@ class Job:
     follow: bool = False
     observe: bool = False
     shell: bool = False
+    commands: bool = False
     instructions: float = 20e9
     modelled: bool = True
 
@@ -495,6 +497,8 @@ def _write_job(job: Job, parts: Parts, image: Path) -> None:
     for name, text in files.items():
         (folder / name).write_text(text)
         paths[f"/kloc/job/{name}"] = folder / name
+    if job.commands:
+        paths.update(inside.files(folder))
     paths.update({str(path.absolute()): path for path in job.copies})
     paths.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
     guest.job_image(paths, image)

@@ -64,6 +64,8 @@ touch /run/switching
     done
 done) &
 switching=$!
+(while [ -e /run/switching ]; do cat /sys/kernel/debug/kloc/contexts >/dev/null; sleep 0.1; done) &
+looking=$!
 """
 FILES = """
 mkdir -p /data/files
@@ -188,6 +190,7 @@ rm /data/image /data/xfs /data/swap
 SETTLED = """
 rm /run/switching
 wait $switching
+wait $looking
 grep -E '^(demoted|promoted|placed|not_moved)' /sys/kernel/mm/kloc/stat
 test "$(awk '/^demoted/ {n += $2} END {print (n > 1000)}' /sys/kernel/mm/kloc/stat)" = 1
 test "$(awk '/^promoted/ {n += $2} END {print (n > 0)}' /sys/kernel/mm/kloc/stat)" = 1

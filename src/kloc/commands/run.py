@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import follow, machine, policy, profile, result, table, ui, workload
+from kloc import follow, inside, machine, policy, profile, result, table, ui, workload
 from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.machine import Job
@@ -20,7 +20,7 @@ NAME = "run"
 HELP = "measure one workload, or a program of your own after '--', under one policy"
 TAKES_PROGRAM = True
 
-OF_PROGRAMS: Mapping[str, object] = {"packages": (), "copy": [], "setup": None}
+OF_PROGRAMS: Mapping[str, object] = {"packages": (), "copy": [], "setup": None, "with_kloc": False}
 OF_WORKLOADS = {"quick": False, "long": False}
 """What goes with the one and not with the other, with its defaults."""
 
@@ -35,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(own, "packages", "copy")
     own.add_argument(
         "--setup", type=Path, metavar="SCRIPT", help="a shell script to run before, not measured"
+    )
+    own.add_argument(
+        "--with-kloc",
+        action="store_true",
+        help="have kloc's own commands there, such as kloc status; COMMAND 'kloc' has them anyway",
     )
 
 
@@ -74,6 +79,7 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         raise KlocError(
             f"policy {chosen.name} is computed from a comparison", "kloc compare shows it"
         )
+    with_kloc = args.with_kloc or args.program[0] == inside.NAME
     job = Job(
         name=Path(args.program[0]).name,
         profile=host,
@@ -81,9 +87,10 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         settings=chosen.settings("", host),
         timing=chosen.timing,
         seed=args.seed,
-        packages=args.packages,
+        packages=(*args.packages, *(inside.PACKAGES if with_kloc else ())),
         copies=options.copies(args),
         follow=args.follow,
+        commands=with_kloc,
     )
     if args.dry_run:
         print(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from kloc import machine, policy, profile, ui
+from kloc import inside, machine, policy, profile, ui
 from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.machine import Job
@@ -25,21 +25,23 @@ def run(args: argparse.Namespace) -> int:
     chosen = policy.load(args.policy)
     if chosen.computed:
         raise KlocError(f"policy {chosen.name} is computed, and no machine runs it")
+    packages = (*args.packages, *inside.PACKAGES)
     job = Job(
         name="shell",
         profile=host,
         scripts={},
         settings=chosen.settings("", host),
         timing=chosen.timing,
-        packages=args.packages,
+        packages=packages,
         copies=options.copies(args),
         shell=True,
+        commands=True,
     )
     if args.dry_run:
         has = ", ".join(args.packages) or "none"
         print(f"a shell under {chosen.name}, machine {host.name}, packages: {has}")
         return 0
-    parts = machine.prepare(args.packages)
+    parts = machine.prepare(packages)
     ui.say("the machine's shell: 'exit' ends it, Ctrl-A X stops QEMU, /data is the disk")
     machine.run(job, parts)
     return 0

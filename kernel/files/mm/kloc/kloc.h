@@ -139,6 +139,7 @@ struct kloc_used {
  * @thread: that moves pages
  * @wait: where the thread waits
  * @woken: it has something to do
+ * @spent: it has moved what it may of late, and is not to be woken for more
  * @lock: of the queue and of @used
  * @queue: contexts to promote, a ring
  * @head: first of them
@@ -170,6 +171,7 @@ struct kloc_node {
 	struct task_struct *thread;
 	wait_queue_head_t wait;
 	bool woken;
+	bool spent;
 	spinlock_t lock;	/* of the queue and of used */
 	struct kloc_queued queue[KLOC_QUEUE];
 	unsigned int head;

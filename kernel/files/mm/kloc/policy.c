@@ -33,11 +33,8 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* Scans for which it is believed that a file is used as it was of late. */
 #define HORIZON		64
 
-/*
- * Uses after which a promotion has paid: another page has to leave for it, so
- * that two are copied (/sys/kernel/mm/kloc/promote_uses).
- */
-unsigned long kloc_promote_uses = 2;
+/* Uses after which a promotion has paid. */
+#define LEAST_USES	2
 
 /* Pages that a reason to promote is believed to have had before there are any. */
 #define PRIOR		64
@@ -122,7 +119,7 @@ unsigned long kloc_stream_scan(struct kloc_stream *stream, unsigned long pages)
  */
 bool kloc_is_dense(unsigned long uses)
 {
-	return uses > READ_ONCE(kloc_promote_uses);
+	return uses > LEAST_USES;
 }
 
 /**
@@ -310,19 +307,22 @@ unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS])
 void kloc_trial_begin(struct kloc_trial *trial, bool pays)
 {
 	atomic_set(&trial->pages, PRIOR);
-	atomic_set(&trial->uses, pays ? 2 * kloc_promote_uses * PRIOR : PRIOR);
+	atomic_set(&trial->uses, pays ? 2 * LEAST_USES * PRIOR : PRIOR);
 }
 
 /**
- * kloc_trial_pays() - does it pay to bring pages to fast memory for a reason?
+ * kloc_trial_pays() - do promotions pay that are made for a reason?
  * @trial: of that reason
- * @uses: how often a page has to be used there
  *
- * Return: true if pages that were there for that reason were used so often.
+ * A page is read from slow memory for its promotion, and another is written
+ * there to make room for it.
+ *
+ * Return: true if pages that were promoted so were used LEAST_USES times or more.
  */
-bool kloc_trial_pays(const struct kloc_trial *trial, unsigned long uses)
+bool kloc_trial_pays(const struct kloc_trial *trial)
 {
-	return atomic_read(&trial->uses) >= (long)uses * atomic_read(&trial->pages);
+	return atomic_read(&trial->uses) >=
+	       LEAST_USES * atomic_read(&trial->pages);
 }
 
 /**

@@ -99,7 +99,6 @@ void kloc_history_add(struct kloc_history *history, u8 name, bool stream);
 bool kloc_history_says_stream(const struct kloc_history *history, u8 name);
 
 extern unsigned long kloc_half_life_us;
-extern unsigned long kloc_promote_uses;
 
 u8 kloc_heat(u8 heat, u64 since);
 enum kloc_place kloc_place(const struct knode *knode, bool pressure,
@@ -109,7 +108,7 @@ u8 kloc_page_heat(u8 heat, u16 ticks);
 unsigned int kloc_page_level(u8 heat);
 unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS]);
 void kloc_trial_begin(struct kloc_trial *trial, bool pays);
-bool kloc_trial_pays(const struct kloc_trial *trial, unsigned long uses);
+bool kloc_trial_pays(const struct kloc_trial *trial);
 void kloc_trial_forget(struct kloc_trial *trial);
 unsigned long kloc_limit_slack(unsigned long max, unsigned long reserve);
 long kloc_limited_room(unsigned long max, unsigned long used,

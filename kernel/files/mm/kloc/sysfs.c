@@ -186,7 +186,6 @@ NUMBER_ATTR(inactive_age, kloc_settings.inactive_age, 1, 1, U8_MAX);
 NUMBER_ATTR(half_life_us, kloc_half_life_us, 1, 1, 3600 * USEC_PER_SEC);
 NUMBER_ATTR(reserve_pages, kloc_settings.reserve, 1, 1, LONG_MAX);
 NUMBER_ATTR(promote_heat, kloc_settings.promote_heat, 1, 1, U8_MAX);
-NUMBER_ATTR(promote_uses, kloc_promote_uses, 1, 1, U16_MAX);
 NUMBER_ATTR(promote_pages, kloc_settings.promote_pages, 1, 0, LONG_MAX);
 NUMBER_ATTR(stream_kb, kloc_settings.stream_bytes, SZ_1K, 1, SZ_1G);
 NUMBER_ATTR(pin, kloc_settings.pin, 1, 1, U8_MAX);
@@ -202,7 +201,6 @@ static struct attribute *kloc_attrs[] = {
 	&inactive_age_attr.attr.attr,
 	&half_life_us_attr.attr.attr,
 	&promote_heat_attr.attr.attr,
-	&promote_uses_attr.attr.attr,
 	&promote_pages_attr.attr.attr,
 	&stream_kb_attr.attr.attr,
 	&pin_attr.attr.attr,

@@ -60,7 +60,8 @@ typedef void (*visit_fn)(struct kloc_node *node, struct knode *knode);
  */
 void kloc_wake(struct kloc_node *node)
 {
-	if (READ_ONCE(node->woken) || kloc_settings.mode == KLOC_NOMIGRATE)
+	if (READ_ONCE(node->woken) || READ_ONCE(node->spent) ||
+	    kloc_settings.mode == KLOC_NOMIGRATE)
 		return;
 	WRITE_ONCE(node->woken, true);
 	wake_up(&node->wait);
@@ -86,8 +87,7 @@ static void count_trial(struct kloc_trial *trial, unsigned int pages)
 static bool promotion_pays(struct kloc_node *node, unsigned int reason,
 			   unsigned int pages)
 {
-	bool pays = kloc_trial_pays(&node->trials[reason],
-				    READ_ONCE(kloc_promote_uses)) ||
+	bool pays = kloc_trial_pays(&node->trials[reason]) ||
 		    explore(node, pages);
 
 	if (pays)
@@ -219,7 +219,7 @@ void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 	if (!knode || test_bit(KNODE_DIRECTORY, &knode->flags))
 		return;
 	/* What pays in one context need not pay in another. */
-	if (!kloc_trial_pays(&knode->trial, READ_ONCE(kloc_promote_uses)) ||
+	if (!kloc_trial_pays(&knode->trial) ||
 	    !promotion_pays(node, level, pages)) {
 		kloc_count(KLOC_NOT_PAYING, knode, pages);
 		return;
@@ -318,12 +318,6 @@ static unsigned long missing(const struct kloc_node *node)
 	return max((long)kloc_settings.reserve - headroom(node), 0);
 }
 
-static bool may_go_on(struct kloc_node *node)
-{
-	cond_resched();
-	return !kthread_should_stop() && within_rate(node);
-}
-
 /**
  * kloc_may_move() - may a node's thread go on to move pages?
  * @node: the node
@@ -333,7 +327,8 @@ static bool may_go_on(struct kloc_node *node)
  */
 bool kloc_may_move(struct kloc_node *node)
 {
-	return may_go_on(node);
+	cond_resched();
+	return !kthread_should_stop() && within_rate(node);
 }
 
 static bool choose_all(struct kloc_node *node, struct folio *folio)
@@ -540,7 +535,7 @@ static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
 		get_LRU_knodes(&kloc_kmap, knodes, KNODES);
 	for (i = 0; i < count; i++) {
 		if (may_demote(knodes[i], why) && !has_room(node) &&
-		    may_go_on(node))
+		    kloc_may_move(node))
 			moved += demote_whole(node, knodes[i], why);
 		knode_put(knodes[i]);
 	}
@@ -635,7 +630,7 @@ static unsigned long demote_unused(struct kloc_node *node)
 
 	node->looks = LOOKS_A_PAGE * missing(node) + LEAST_LOOKS;
 	node->demoted_level = kloc_demotion_level(node->levels);
-	while (node->looks > 0 && !has_room(node) && may_go_on(node)) {
+	while (node->looks > 0 && !has_room(node) && kloc_may_move(node)) {
 		knode = at_hand(node);
 		if (!knode && round)
 			break;
@@ -680,7 +675,7 @@ static bool make_room(struct kloc_node *node)
 	if (!has_room(node))
 		lru_add_drain();
 	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
-		if (has_room(node) || !may_go_on(node))
+		if (has_room(node) || !kloc_may_move(node))
 			return true;
 		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
 			attempts = 0;
@@ -737,7 +732,7 @@ static void promote_used(struct kloc_node *node)
 	struct kloc_used used[KLOC_BATCH];
 	unsigned int i, count;
 
-	while (may_go_on(node) && (count = take_used(node, used))) {
+	while (kloc_may_move(node) && (count = take_used(node, used))) {
 		for (i = 0; i < count; i++)
 			if (find_room(node))
 				promote_folio(node, &used[i]);
@@ -761,7 +756,7 @@ static void promote_whole(struct kloc_node *node, struct knode *knode,
 	rcu_read_unlock();
 	/* No more than it has: what is promoted may have to leave again. */
 	while (left && test_bit(KNODE_SLOW, &knode->flags) &&
-	       find_room(node) && may_go_on(node)) {
+	       find_room(node) && kloc_may_move(node)) {
 		/* Before looking: what comes meanwhile sets it again. */
 		clear_bit(KNODE_SLOW, &knode->flags);
 		/* See kloc_note_pages(). */
@@ -779,7 +774,7 @@ static void promote_queued(struct kloc_node *node)
 	unsigned int reason;
 	struct knode *knode;
 
-	while (may_go_on(node) && (knode = next_promotion(node, &reason))) {
+	while (kloc_may_move(node) && (knode = next_promotion(node, &reason))) {
 		promote_whole(node, knode, reason);
 		knode_put(knode);
 	}
@@ -823,11 +818,14 @@ static void wait(struct kloc_node *node, u64 until)
 	if (left <= 0)
 		return;
 	left = min(left, next_look(node));
+	if (node->spent)
+		left = max(left, (s64)BURST);
 	wait_event_interruptible_hrtimeout(node->wait,
 					   kthread_should_stop() ||
 					   READ_ONCE(node->woken),
 					   ns_to_ktime(left));
 	WRITE_ONCE(node->woken, false);
+	WRITE_ONCE(node->spent, false);
 }
 
 static int kloc_thread(void *data)
@@ -859,6 +857,7 @@ static int kloc_thread(void *data)
 		if (kloc_headroom(node->nid, cpu_none_mask) <
 		    (long)kloc_settings.reserve)
 			gather_free();
+		WRITE_ONCE(node->spent, !within_rate(node));
 	}
 	return 0;
 }

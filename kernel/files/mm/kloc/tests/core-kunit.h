@@ -601,7 +601,7 @@ static void promotion_has_to_pay(struct kunit *test)
 			.uses = ATOMIC_INIT(trials[i].uses),
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, kloc_trial_pays(&trial, 2),
+		KUNIT_EXPECT_EQ_MSG(test, kloc_trial_pays(&trial),
 				    trials[i].pays, "row %u", i);
 		kloc_trial_forget(&trial);
 		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&trial.pages),
@@ -614,9 +614,9 @@ static void what_is_not_known_is_tried(struct kunit *test)
 	struct kloc_trial trial;
 
 	kloc_trial_begin(&trial, true);
-	KUNIT_EXPECT_TRUE(test, kloc_trial_pays(&trial, 2));
+	KUNIT_EXPECT_TRUE(test, kloc_trial_pays(&trial));
 	kloc_trial_begin(&trial, false);
-	KUNIT_EXPECT_FALSE(test, kloc_trial_pays(&trial, 2));
+	KUNIT_EXPECT_FALSE(test, kloc_trial_pays(&trial));
 }
 
 /* Bytes used in each of three scans; uses of a page to come, after the last. */

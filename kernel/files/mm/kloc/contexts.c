@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of files: what there are, in debugfs, see
+ * Documentation/ABI/testing/debugfs-kloc.
+ *
+ * The reader holds the knode whose line it writes, and nothing of its inode: it
+ * is followed under RCU for a bounded time, and may be gone the next time.
+ */
+#include <linux/bits.h>
+#include <linux/dcache.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/kdev_t.h>
+#include <linux/memory-tiers.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/xarray.h>
+
+#include "kloc.h"
+
+/* Entries of a mapping that are looked at before others may run. */
+#define LOOK_AT		1024
+
+/* What paths must not have, as lines have it between columns and at their end. */
+#define ESCAPED		" \t\n\\"
+
+/**
+ * struct tally - pages of a context, counted in each tier
+ * @index: where to go on
+ * @done: the end was reached
+ * @fast: pages in fast memory
+ * @slow: pages in slow memory
+ */
+struct tally {
+	pgoff_t index;
+	bool done;
+	unsigned long fast;
+	unsigned long slow;
+};
+
+static void tally_folio(struct tally *tally, const struct folio *folio,
+			unsigned long pages)
+{
+	if (node_is_toptier(folio_nid(folio)))
+		tally->fast += pages;
+	else
+		tally->slow += pages;
+}
+
+/* Count a bounded number of folios of a mapping that RCU keeps. */
+static void tally_mapping(struct tally *tally, struct address_space *mapping)
+{
+	XA_STATE(xas, &mapping->i_pages, tally->index);
+	unsigned int looked_at = 0;
+	struct folio *folio;
+
+	xas_for_each(&xas, folio, ULONG_MAX) {
+		if (xas_retry(&xas, folio))
+			continue;
+		/* The folio is not held: only the entry tells its size. */
+		tally->index = (xas.xa_index | (BIT(xas_get_order(&xas)) - 1)) + 1;
+		if (!xa_is_value(folio))
+			tally_folio(tally, folio, tally->index - xas.xa_index);
+		if (++looked_at == LOOK_AT)
+			return;
+	}
+	tally->done = true;
+}
+
+/* Return: 0, or -EINTR if whoever reads does not want to any more. */
+static int tally_knode(struct tally *tally, const struct knode *knode)
+{
+	while (!tally->done) {
+		struct inode *inode;
+
+		rcu_read_lock();
+		inode = rcu_dereference(knode->inode);
+		if (inode)
+			tally_mapping(tally, &inode->i_data);
+		else
+			tally->done = true;
+		rcu_read_unlock();
+		if (signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+static const char *kind_of(const struct knode *knode)
+{
+	if (test_bit(KNODE_DIRECTORY, &knode->flags))
+		return "directory";
+	return test_bit(KNODE_SYSTEM, &knode->flags) ? "blockdev" : "file";
+}
+
+/* One of an inode's paths, if there is one; no reference to a dentry is taken. */
+static void show_path(struct seq_file *m, struct inode *inode)
+{
+	struct dentry *dentry = d_find_alias_rcu(inode);
+
+	if (dentry)
+		seq_dentry(m, dentry, ESCAPED);
+	else
+		seq_putc(m, '-');
+}
+
+static void show_line(struct seq_file *m, const struct knode *knode,
+		      const struct tally *tally, struct inode *inode)
+{
+	/* All block devices' inodes are in one file system, which is nowhere. */
+	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : inode->i_sb->s_dev;
+
+	seq_printf(m, "%lu\t%s\t%d\t%u\t%d\t%u\t%u\t%lu\t%lu\t%u:%u\t%lu\t",
+		   knode->id, kind_of(knode), READ_ONCE(knode->inuse),
+		   READ_ONCE(knode->age), atomic_read(&knode->openers),
+		   READ_ONCE(knode->heat), find_cpu(knode), tally->fast,
+		   tally->slow, MAJOR(dev), MINOR(dev), inode->i_ino);
+	show_path(m, inode);
+	seq_putc(m, '\n');
+}
+
+static int contexts_show(struct seq_file *m, void *v)
+{
+	const struct knode *knode = v;
+	struct tally tally = {};
+	struct inode *inode;
+	int error;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_puts(m, "id\tkind\tactive\tage\topeners\theat\tcpu\tfast\tslow\tdev\tino\tpath\n");
+		return 0;
+	}
+	error = tally_knode(&tally, knode);
+	if (error)
+		return error;
+
+	rcu_read_lock();
+	inode = rcu_dereference(knode->inode);
+	if (inode)
+		show_line(m, knode, &tally, inode);
+	rcu_read_unlock();
+	return 0;
+}
+
+/* The first knode from a number on, held; the number becomes its own. */
+static struct knode *find_from(loff_t *pos)
+{
+	unsigned long id = *pos;
+	struct knode *knode;
+
+	rcu_read_lock();
+	knode = xa_find(&kloc_kmap.knodes, &id, ULONG_MAX, XA_PRESENT);
+	while (knode && !knode_tryget(knode))
+		knode = xa_find_after(&kloc_kmap.knodes, &id, ULONG_MAX,
+				      XA_PRESENT);
+	rcu_read_unlock();
+	if (knode)
+		*pos = id;
+	return knode;
+}
+
+static void *contexts_start(struct seq_file *m, loff_t *pos)
+{
+	return *pos ? find_from(pos) : SEQ_START_TOKEN;
+}
+
+static void contexts_stop(struct seq_file *m, void *v)
+{
+	if (v && v != SEQ_START_TOKEN)
+		knode_put(v);
+}
+
+static void *contexts_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	contexts_stop(m, v);
+	++*pos;
+	return find_from(pos);
+}
+
+static const struct seq_operations contexts_sops = {
+	.start	= contexts_start,
+	.next	= contexts_next,
+	.stop	= contexts_stop,
+	.show	= contexts_show,
+};
+
+DEFINE_SEQ_ATTRIBUTE(contexts);
+
+static int __init contexts_init(void)
+{
+	struct dentry *folder = debugfs_create_dir("kloc", NULL);
+
+	debugfs_create_file("contexts", 0400, folder, NULL, &contexts_fops);
+	return 0;
+}
+late_initcall(contexts_init);
