@@ -167,7 +167,7 @@ static unsigned long default_reserve(void)
 	for_each_online_node(nid)
 		if (is_fast(nid))
 			pages = min(pages, node_present_pages(nid));
-	return pages == ULONG_MAX ? 0 : pages / 32;
+	return pages == ULONG_MAX ? 0 : pages / 96;
 }
 
 static int switch_on(void)
