@@ -26,7 +26,7 @@ from kloc.paths import PROJECT
 BALANCING = "/sys/kernel/debug/sched/numa_balancing"
 SPACE: dict[str, dict[str, tuple[str, ...]]] = {
     "tpp": {
-        "/proc/sys/vm/watermark_scale_factor": ("10", "100", "400", "1000", "3000"),
+        "/proc/sys/vm/watermark_scale_factor": ("10", "100", "400", "1000", "2000", "3000"),
         f"{BALANCING}/hot_threshold_ms": ("23", "200", "2000"),
         f"{BALANCING}/scan_period_min_ms": ("6", "23", "100"),
     }

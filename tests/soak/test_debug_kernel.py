@@ -48,7 +48,7 @@ MIGRATION = """
 cd /sys/kernel/mm/kloc
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
     node == "0," && $1 == "promo" {free -= $2}
-    END {print free - 4000}' /proc/zoneinfo >reserve_pages
+    END {print (free > 6000 ? free - 4000 : 2000)}' /proc/zoneinfo >reserve_pages
 # Or it would do nothing else.
 echo 8 >pin
 echo 200000 >scan_us
