@@ -5,6 +5,7 @@
 #ifndef _MM_KLOC_KLOC_H
 #define _MM_KLOC_KLOC_H
 
+#include <linux/fs.h>
 #include <linux/kloc.h>
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
@@ -241,6 +242,21 @@ bool kloc_has_kind(const struct knode *knode);
 /* hooks.c */
 struct knode *kloc_knode_of(struct inode *inode);
 
+/**
+ * kloc_knode_in() - the knode that the pages of a mapping belong to
+ * @mapping: the mapping, kept by the caller; NULL for none
+ *
+ * Whether it takes part is not looked at.
+ *
+ * Context: RCU read-side critical section.
+ * Return: the knode; NULL if there is none.
+ */
+static inline struct knode *kloc_knode_in(const struct address_space *mapping)
+{
+	return mapping && mapping->host ? rcu_dereference(mapping->host->i_knode)
+					: NULL;
+}
+
 /* place.c */
 long kloc_headroom(int nid, const struct cpumask *cpus);
 void knode_add_obj(struct knode *knode, struct folio *folio);
@@ -262,6 +278,9 @@ void kloc_note_pages(struct knode *knode, int nid);
 unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 			enum kloc_event why, unsigned int trial,
 			struct folio **folios, unsigned int count);
+
+/* mapped.c */
+bool kloc_was_referenced(struct folio *folio);
 
 /* thread.c */
 void kloc_wake(struct kloc_node *node);

@@ -134,6 +134,17 @@ void knode_list_drop(struct knode *knode)
 				take_out(per_cpu_ptr(&knode_lists, cpu), knode);
 }
 
+/* The sum of a count over all CPUs; one that changes meanwhile counts or not. */
+static unsigned long sum(const unsigned long __percpu *count)
+{
+	unsigned long all = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		all += data_race(*per_cpu_ptr(count, cpu));
+	return all;
+}
+
 /**
  * knode_list_saved() - how often did the lists save a look-up of the kmap?
  *
@@ -141,12 +152,7 @@ void knode_list_drop(struct knode *knode)
  */
 unsigned long knode_list_saved(void)
 {
-	unsigned long sum = 0;
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(knode_lists.saved, cpu);
-	return sum;
+	return sum(&knode_lists.saved);
 }
 
 /**
@@ -156,10 +162,5 @@ unsigned long knode_list_saved(void)
  */
 unsigned long knode_list_missed(void)
 {
-	unsigned long sum = 0;
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(knode_lists.missed, cpu);
-	return sum;
+	return sum(&knode_lists.missed);
 }

@@ -133,40 +133,56 @@ static void note_slow(const struct address_space *mapping)
 	struct knode *knode;
 
 	rcu_read_lock();
-	knode = mapping->host ? rcu_dereference(mapping->host->i_knode) : NULL;
+	knode = kloc_knode_in(mapping);
 	if (knode && !test_bit(KNODE_SLOW, &knode->flags))
 		set_bit(KNODE_SLOW, &knode->flags);
 	rcu_read_unlock();
 }
 
-/* Take a folio off its LRU list; say why not. */
-static enum kloc_event isolate(const struct kloc_walk *walk,
-			       struct folio *folio, bool promote)
+/* May a folio, which is locked, be moved? If not, why is put in @why_not. */
+static bool may_move(const struct kloc_walk *walk, struct folio *folio,
+		     bool promote, enum kloc_event *why_not)
 {
-	enum kloc_event event = KLOC_NOT_BUSY;
-
-	if (kloc_page_pinned(folio))
-		return KLOC_NOT_PINNED;
-	if (!folio_trylock(folio))
-		return KLOC_NOT_BUSY;
-
+	*why_not = KLOC_NOT_BUSY;
 	if (!belongs(walk, folio))
-		event = KLOC_NOT_BUSY;
-	else if (folio_test_unevictable(folio) || mapping_inaccessible(folio->mapping))
-		event = KLOC_NOT_MOVABLE;
-	else if (S_ISBLK(folio->mapping->host->i_mode) &&
-		 has_held_buffers(folio))
+		return false;
+	if (folio_test_unevictable(folio) ||
+	    mapping_inaccessible(folio->mapping)) {
+		*why_not = KLOC_NOT_MOVABLE;
+		return false;
+	}
+	if (S_ISBLK(folio->mapping->host->i_mode) && has_held_buffers(folio)) {
 		kloc_page_failed(folio);
-	else if (folio_test_writeback(folio))
-		event = KLOC_NOT_BUSY;
-	else if (promote && !kloc_memcg_charge_folio(folio))
-		event = KLOC_NOT_LIMIT;
-	else if (folio_isolate_lru(folio))
-		event = KLOC_MOVES;
-	if (event == KLOC_MOVES && !walk->knode)
+		return false;
+	}
+	if (folio_test_writeback(folio))
+		return false;
+	if (promote && !kloc_memcg_charge_folio(folio)) {
+		*why_not = KLOC_NOT_LIMIT;
+		return false;
+	}
+	return true;
+}
+
+/* Take a folio off its LRU list. If it is not, why is put in @why_not. */
+static bool isolate(const struct kloc_walk *walk, struct folio *folio,
+		    bool promote, enum kloc_event *why_not)
+{
+	bool isolated;
+
+	*why_not = KLOC_NOT_PINNED;
+	if (kloc_page_pinned(folio))
+		return false;
+	*why_not = KLOC_NOT_BUSY;
+	if (!folio_trylock(folio))
+		return false;
+
+	isolated = may_move(walk, folio, promote, why_not) &&
+		   folio_isolate_lru(folio);
+	if (isolated && !walk->knode)
 		note_slow(folio->mapping);
 	folio_unlock(folio);
-	return event == KLOC_MOVES ? KLOC_EVENTS : event;
+	return isolated;
 }
 
 /* Take folios off their LRU lists and let go of them. */
@@ -178,16 +194,16 @@ static unsigned int isolate_all(const struct kloc_walk *walk,
 
 	for (i = 0; i < count; i++) {
 		struct folio *folio = folios[i];
-		enum kloc_event event = isolate(walk, folio, promote);
+		enum kloc_event why_not;
 
-		if (event == KLOC_EVENTS) {
+		if (isolate(walk, folio, promote, &why_not)) {
 			list_add_tail(&folio->lru, isolated);
 			node_stat_mod_folio(folio, NR_ISOLATED_ANON +
 					    folio_is_file_lru(folio),
 					    folio_nr_pages(folio));
 			pages += folio_nr_pages(folio);
 		} else {
-			kloc_count(event, walk->knode, folio_nr_pages(folio));
+			kloc_count(why_not, walk->knode, folio_nr_pages(folio));
 		}
 		folio_put(folio);
 	}
@@ -256,16 +272,13 @@ void kloc_note_pages(struct knode *knode, int nid)
 /* Called by kloc_folio_moved(). */
 void __kloc_folio_moved(struct folio *src, struct folio *dst)
 {
-	struct address_space *mapping;
 	struct knode *knode;
 
 	if (folio_test_anon(dst))
 		return;
 
 	rcu_read_lock();
-	mapping = folio_mapping(dst);
-	knode = mapping && mapping->host ?
-		rcu_dereference(mapping->host->i_knode) : NULL;
+	knode = kloc_knode_in(folio_mapping(dst));
 	if (knode) {
 		kloc_page_moved(src, dst, 0);
 		kloc_note_pages(knode, folio_nid(dst));

@@ -72,14 +72,20 @@ static enum kloc_place place_of(const struct knode *knode, long headroom)
 	return place == KLOC_FAST && headroom <= 0 ? KLOC_SLOW : place;
 }
 
+/* There is less room: does the node's thread have to know? */
+static void keep_room(struct kloc_node *node, long room)
+{
+	if (room < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
+		kloc_wake(node);
+}
+
 /* What would go to fast memory may do so only if limits allow it. */
 static enum kloc_place place_within(struct kloc_node *node, struct knode *knode,
 				    long headroom, unsigned int pages)
 {
 	long room = kloc_limit_room(node->nid, headroom);
 
-	if (room < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
-		kloc_wake(node);
+	keep_room(node, room);
 	if (place_of(knode, room) == KLOC_FAST && kloc_memcg_charge(pages))
 		return KLOC_FAST;
 	kloc_count(KLOC_PLACED_LIMIT, knode, pages);
@@ -102,8 +108,7 @@ static int wanted_node(struct address_space *mapping, unsigned int pages,
 		return NUMA_NO_NODE;
 
 	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
-	if (headroom < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
-		kloc_wake(node);
+	keep_room(node, headroom);
 	place = place_of(*knode, headroom);
 	if (place == KLOC_FAST && READ_ONCE(kloc_limits))
 		place = place_within(node, *knode, headroom, pages);
@@ -195,7 +200,6 @@ void __kloc_folio_used(struct folio *folio)
 /* Called by kloc_keeps_folio(). */
 bool __kloc_keeps_folio(struct folio *folio)
 {
-	struct address_space *mapping;
 	struct knode *knode;
 	bool keeps;
 
@@ -203,9 +207,7 @@ bool __kloc_keeps_folio(struct folio *folio)
 		return false;
 
 	rcu_read_lock();
-	mapping = folio->mapping;
-	knode = mapping && mapping->host ?
-		rcu_dereference(mapping->host->i_knode) : NULL;
+	knode = kloc_knode_in(folio_mapping(folio));
 	keeps = knode && kloc_has_kind(knode);
 	rcu_read_unlock();
 	return keeps;

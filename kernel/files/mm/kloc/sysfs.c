@@ -35,7 +35,48 @@ static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute enabled_attr = __ATTR_RW(enabled);
 
-/* A file in which one of several words is chosen. */
+/**
+ * struct choice_attr - a file in which one of several words is chosen
+ * @attr: the file
+ * @value: where the number of the word is
+ * @names: the words
+ * @count: of @names
+ */
+struct choice_attr {
+	struct kobj_attribute attr;
+	unsigned long *value;
+	const char * const *names;
+	unsigned int count;
+};
+
+static ssize_t choice_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	struct choice_attr *choice = container_of(attr, struct choice_attr, attr);
+
+	return sysfs_emit(buf, "%s\n", choice->names[READ_ONCE(*choice->value)]);
+}
+
+static ssize_t choice_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *buf, size_t count)
+{
+	struct choice_attr *choice = container_of(attr, struct choice_attr, attr);
+	int chosen = __sysfs_match_string(choice->names, choice->count, buf);
+
+	if (chosen < 0)
+		return chosen;
+	WRITE_ONCE(*choice->value, chosen);
+	return count;
+}
+
+#define CHOICE_ATTR(_name)						\
+static struct choice_attr _name##_attr = {				\
+	.attr = __ATTR(_name, 0644, choice_show, choice_store),		\
+	.value = &kloc_settings._name,					\
+	.names = _name##_names,						\
+	.count = ARRAY_SIZE(_name##_names),				\
+}
+
 static const char * const mode_names[KLOC_MODES] = {
 	[KLOC_NOMIGRATE] = "nomigrate",
 	[KLOC_MIGRATE]	 = "migrate",
@@ -43,51 +84,13 @@ static const char * const mode_names[KLOC_MODES] = {
 	[KLOC_ALLACTIVE] = "allactive",
 	[KLOC_CAP]	 = "cap",
 };
-
-static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr,
-			 char *buf)
-{
-	return sysfs_emit(buf, "%s\n",
-			  mode_names[READ_ONCE(kloc_settings.mode)]);
-}
-
-static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr,
-			  const char *buf, size_t count)
-{
-	int mode = sysfs_match_string(mode_names, buf);
-
-	if (mode < 0)
-		return mode;
-	WRITE_ONCE(kloc_settings.mode, mode);
-	return count;
-}
-
-static struct kobj_attribute mode_attr = __ATTR_RW(mode);
+CHOICE_ATTR(mode);
 
 static const char * const scope_names[KLOC_SCOPES] = {
 	[KLOC_ALL]    = "all",
 	[KLOC_CHOSEN] = "chosen",
 };
-
-static ssize_t scope_show(struct kobject *kobj, struct kobj_attribute *attr,
-			  char *buf)
-{
-	return sysfs_emit(buf, "%s\n",
-			  scope_names[READ_ONCE(kloc_settings.scope)]);
-}
-
-static ssize_t scope_store(struct kobject *kobj, struct kobj_attribute *attr,
-			   const char *buf, size_t count)
-{
-	int scope = sysfs_match_string(scope_names, buf);
-
-	if (scope < 0)
-		return scope;
-	WRITE_ONCE(kloc_settings.scope, scope);
-	return count;
-}
-
-static struct kobj_attribute scope_attr = __ATTR_RW(scope);
+CHOICE_ATTR(scope);
 
 /* A file with the kinds of objects that take part, separated by spaces. */
 static const char * const kind_names[KLOC_KINDS] = {
@@ -192,8 +195,8 @@ NUMBER_ATTR(pin, kloc_settings.pin, 1, 1, U8_MAX);
 
 static struct attribute *kloc_attrs[] = {
 	&enabled_attr.attr,
-	&mode_attr.attr,
-	&scope_attr.attr,
+	&mode_attr.attr.attr,
+	&scope_attr.attr.attr,
 	&kinds_attr.attr,
 	&reserve_pages_attr.attr.attr,
 	&rate_mbps_attr.attr.attr,

@@ -10,7 +10,6 @@
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate_wait.h>
-#include <linux/rmap.h>
 #include <linux/swap.h>
 #include <linux/timekeeping.h>
 
@@ -166,15 +165,6 @@ void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 		kloc_wake(node);
 }
 
-/* The context of a folio, under RCU; whether it takes part is not looked at. */
-static struct knode *context_of(struct folio *folio)
-{
-	const struct address_space *mapping = folio_mapping(folio);
-
-	return mapping && mapping->host ? rcu_dereference(mapping->host->i_knode)
-					: NULL;
-}
-
 /**
  * kloc_promoted_used() - a page is used that was promoted
  * @node: where it is
@@ -191,7 +181,7 @@ void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
 	atomic_inc(&node->trials[trial].uses);
 	if (trial >= KLOC_LEVELS)
 		return;
-	knode = context_of(folio);
+	knode = kloc_knode_in(folio_mapping(folio));
 	if (knode && !test_bit(KNODE_DIRECTORY, &knode->flags))
 		atomic_inc(&knode->trial.uses);
 }
@@ -215,7 +205,7 @@ void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 
 	if (level < READ_ONCE(node->promoted_level))
 		return;
-	knode = context_of(folio);
+	knode = kloc_knode_in(folio_mapping(folio));
 	if (!knode || test_bit(KNODE_DIRECTORY, &knode->flags))
 		return;
 	/* What pays in one context need not pay in another. */
@@ -462,15 +452,14 @@ static void scan(struct kloc_node *node)
 /* The context that a folio belongs to, held; NULL if it takes no part. */
 static struct knode *knode_of(struct folio *folio, struct kloc_walk *walk)
 {
-	struct knode *knode = NULL;
+	struct knode *knode;
 
 	/* The lock keeps the folio in its mapping, and that its inode. */
 	if (!folio_trylock(folio))
 		return NULL;
 	rcu_read_lock();
 	walk->mapping = folio_mapping(folio);
-	if (walk->mapping && walk->mapping->host)
-		knode = rcu_dereference(walk->mapping->host->i_knode);
+	knode = kloc_knode_in(walk->mapping);
 	if (knode && (!kloc_has_kind(knode) || !knode_tryget(knode)))
 		knode = NULL;
 	rcu_read_unlock();
@@ -545,10 +534,9 @@ static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
 /* What is mapped is used without anybody being told. */
 static void look_at_mapped(struct folio *folio)
 {
-	unsigned long flags;
 	unsigned int trial;
 
-	if (folio_mapped(folio) && folio_referenced(folio, 0, NULL, &flags) > 0)
+	if (folio_mapped(folio) && kloc_was_referenced(folio))
 		kloc_page_use(folio, &trial);
 }
 
@@ -797,14 +785,14 @@ static void drop_queued(struct kloc_node *node)
 /* How long to wait before looking for room again, ns. */
 static u64 next_look(struct kloc_node *node)
 {
-	u64 now = ktime_get_mono_fast_ns();
-	long room = headroom(node);
-	u64 left = kloc_next_look(room, node->room - room, now - node->looked,
-				  scan_ns() / LOOKS);
+	u64 now = ktime_get_mono_fast_ns(), most = scan_ns() / LOOKS;
+	long room = headroom(node), taken = node->room - room;
+	u64 since = now - node->looked;
 
 	node->looked = now;
 	node->room = room;
-	return left;
+	/* Where there is nothing to move, to look sooner is of no use. */
+	return node->full ? most : kloc_next_look(room, taken, since, most);
 }
 
 /*
