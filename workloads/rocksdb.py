@@ -21,6 +21,10 @@ VALUE = 1000
 TABLE = 4 << 20
 CLIENTS = 12
 WRITERS = 4
+# Bytes a second, while it is loaded: each memtable is flushed before the next is
+# full. Otherwise how many of them share a table, and so the database that is
+# measured, would depend on the policy.
+LOAD_RATE = 40_000_000
 # Operations of all clients together, of each kind: random and sequential writes
 # and reads.
 EACH = 7_000
@@ -49,7 +53,7 @@ def _common(size: Size, seed: int, open_files: int) -> str:
 def _setup(size: Size, seed: int, *, open_files: int) -> str:
     return f"""
 db_bench --benchmarks=fillseq,waitforcompaction --db=/data/db --threads=1 \\
-    --batch_size=100 --disable_wal=1 \\
+    --batch_size=100 --disable_wal=1 --benchmark_write_rate_limit={LOAD_RATE} \\
     {_common(size, 0, open_files)}
 test "$(ls /data/db/*.sst | wc -l)" -ge {size.loaded(KEYS) * VALUE // (6 << 20)}
 """

@@ -24,6 +24,9 @@ from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 KEYS = 550_000
 VALUE = 1000
 TABLE = 4 << 20
+# Bytes a second, while it is loaded, so that all policies load the same tables:
+# see rocksdb.py.
+LOAD_RATE = 40_000_000
 # RocksDB's default of 32 MiB over the machine's scale.
 BLOCK_CACHE = 1 << 20
 CLIENTS = 8
@@ -53,7 +56,7 @@ def _common(size: Size) -> str:
 def _setup(size: Size, seed: int, *, backup: bool) -> str:
     load = f"""
 db_bench --benchmarks=fillseq,waitforcompaction --threads=1 --batch_size=100 --disable_wal=1 \\
-    --seed=1 {_common(size)}
+    --seed=1 --benchmark_write_rate_limit={LOAD_RATE} {_common(size)}
 """
     link = f"""
 mkdir /data/old
