@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kloc.paths import PROJECT
+from in_machine import MIB_OF_PAGES, TRACEFS, counts, run_script
 
 pytestmark = pytest.mark.machine
 
 STAT = "/sys/kernel/mm/kloc/stat"
-MIB_OF_PAGES = 256
 
 # 240 MiB in files that are closed, where fast memory has 192; too small to be streams.
 CLOSED_FILES = """
@@ -24,27 +22,9 @@ md5sum * >/run/sums
 """
 
 
-def run(tmp_path: Path, policy: str, setup: str, command: str) -> str:
-    """Run `command` after `setup` under a policy; return what it printed."""
-    script = tmp_path / "setup"
-    script.write_text(setup)
-    argv = ["run", "--policy", policy, "--setup", str(script), "--", "sh", "-ec", command]
-    done = subprocess.run(
-        [PROJECT / "kloc", *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def counts(printed: str) -> dict[str, int]:
-    """Return what the file stat says."""
-    pairs = (line.split() for line in printed.splitlines())
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
-
-
 def test_files_that_are_closed_leave_fast_memory(tmp_path: Path) -> None:
     verified = "cd /data/files; md5sum --quiet -c /run/sums"
-    printed = run(tmp_path, "kloc", CLOSED_FILES, f"{verified}; cat {STAT}")
+    printed = run_script(tmp_path, "kloc", CLOSED_FILES, f"{verified}; cat {STAT}")
     stat = counts(printed)
     # What does not fit was demoted, and nothing that is in use for it.
     assert stat["demoted_inactive_file"] > 40 * MIB_OF_PAGES
@@ -55,22 +35,22 @@ def test_files_that_are_closed_leave_fast_memory(tmp_path: Path) -> None:
 
 
 def test_without_migration_they_stay(tmp_path: Path) -> None:
-    stat = counts(run(tmp_path, "kloc-nomigrate", CLOSED_FILES, f"cat {STAT}"))
+    stat = counts(run_script(tmp_path, "kloc-nomigrate", CLOSED_FILES, f"cat {STAT}"))
     assert stat["placed_fast_file"] > 100 * MIB_OF_PAGES
     assert not [name for name in stat if name.startswith(("demoted", "promoted")) and stat[name]]
 
 
 def test_a_file_that_is_read_again_and_again_is_promoted(tmp_path: Path) -> None:
     again = "for i in $(seq 12); do cat xaaa? >/dev/null; done"
-    stat = counts(run(tmp_path, "kloc", CLOSED_FILES + again, f"cat {STAT}"))
+    stat = counts(run_script(tmp_path, "kloc", CLOSED_FILES + again, f"cat {STAT}"))
     assert stat["promoted_whole_file"] + stat["promoted_used_file"] >= 1.5 * MIB_OF_PAGES
 
 
 # What is traced of one file, and where its pages are: each part is begun by a line of its own.
-LIFE = """
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+LIFE = rf"""
+{TRACEFS}
 cd /sys/kernel/tracing
-part() { grep -o "kloc_[a-z_]*: .*ino=$ino\\$" trace | cut -d: -f1; echo >trace; echo "== $1"; }
+part() {{ grep -o "kloc_[a-z_]*: .*ino=$ino\$" trace | cut -d: -f1; echo >trace; echo "== $1"; }}
 echo 1 >events/kloc/enable
 head -c 8192 /dev/zero >/data/one
 ino=$(stat -c %i /data/one); part write
@@ -88,7 +68,7 @@ cat {STAT}
 
 
 def test_a_context_lives_as_its_file_is_used(tmp_path: Path) -> None:
-    parts = run(tmp_path, "kloc", "true\n", LIFE).split("== ")
+    parts = run_script(tmp_path, "kloc", "true\n", LIFE).split("== ")
     events = [part.splitlines()[1:] for part in parts[1:]]
     # What is printed before a part's name is what happened in it.
     seen = [parts[0].splitlines(), *events[:-1]]
@@ -103,7 +83,7 @@ def test_a_context_lives_as_its_file_is_used(tmp_path: Path) -> None:
 
 
 def test_what_is_removed_is_freed_and_not_moved(tmp_path: Path) -> None:
-    stat = counts(run(tmp_path, "kloc", "true\n", REMOVED))
+    stat = counts(run_script(tmp_path, "kloc", "true\n", REMOVED))
     assert stat["placed_fast_file"] > 500 * MIB_OF_PAGES
     assert stat["demoted_inactive_file"] < 10 * MIB_OF_PAGES
 
@@ -124,7 +104,7 @@ echo 0 >/sys/kernel/mm/kloc/enabled
 
 
 def test_switched_on_and_off_under_load(tmp_path: Path) -> None:
-    stat = counts(run(tmp_path, "kloc", SWITCHED, f"ls /data | wc -l; cat {STAT}"))
+    stat = counts(run_script(tmp_path, "kloc", SWITCHED, f"ls /data | wc -l; cat {STAT}"))
     assert stat["knodes"] == 0
 
 
@@ -144,4 +124,4 @@ cat mode kinds
 
 
 def test_wrong_values_change_nothing(tmp_path: Path) -> None:
-    assert run(tmp_path, "kloc", "true\n", WRONG).startswith("nomigrate\nblockdev\nmachine ")
+    assert run_script(tmp_path, "kloc", "true\n", WRONG).startswith("nomigrate\nblockdev\nmachine ")

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kloc.paths import PROJECT
+from in_machine import TRACEFS, run_script
 
 pytestmark = pytest.mark.machine
 
@@ -51,24 +50,23 @@ fast_pages() {
 
 def run(folder: Path, policy: str, setup: str, command: str) -> dict[str, str]:
     """Run `command` after `setup` under a policy; return what it reported."""
-    script = folder / "setup"
-    script.write_text(setup)
     functions = folder / "functions"
     functions.write_text(FUNCTIONS)
-    argv = ["run", "--policy", policy, "--setup", str(script), "--copy", str(functions), "--"]
-    done = subprocess.run(
-        [PROJECT / "kloc", *argv, "sh", "-ec", f". {functions}\n{command}"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    words = (line.split(maxsplit=1) for line in done.stdout.splitlines())
+    command = f". {functions}\n{command}"
+    printed = run_script(folder, policy, setup, command, "--copy", functions)
+    words = (line.split(maxsplit=1) for line in printed.splitlines())
     return {pair[0]: pair[1] for pair in words if len(pair) == 2}
 
 
+# A group, and one below it that has the processes.
+GROUP = """
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir /sys/fs/cgroup/group
+echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
+mkdir /sys/fs/cgroup/group/below
+"""
 # Files that had no context yet; then only chosen processes' have.
-CHOSEN_SETUP = """
+CHOSEN_SETUP = f"""
 cd /data
 echo 0 >/sys/kernel/mm/kloc/enabled
 for file in nobody prctl pid group left; do head -c 8192 /dev/zero >$file; done
@@ -76,13 +74,9 @@ mkdir folder
 mkfifo go
 echo chosen >/sys/kernel/mm/kloc/scope
 echo 1 >/sys/kernel/mm/kloc/enabled
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+{TRACEFS}
 echo 1 >/sys/kernel/tracing/events/kloc/kloc_knode_create/enable
-echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-mkdir /sys/fs/cgroup/group
-echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
-mkdir /sys/fs/cgroup/group/below
-"""
+{GROUP}"""
 CHOSEN = """
 cd /data
 contexts() {
@@ -157,12 +151,6 @@ def test_switched_off_it_leaves_nothing(chosen: dict[str, str]) -> None:
     assert chosen["knodes"] == "0"
 
 
-LIMITS_SETUP = """
-echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-mkdir /sys/fs/cgroup/group
-echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
-mkdir /sys/fs/cgroup/group/below
-"""
 # Of a group: new pages, then pages that are there when the limit is lowered, under load.
 # Then of the node.
 LIMITS = """
@@ -210,7 +198,7 @@ echo nomigrate $(($(on_node 0) - before)) $(($(counted demoted_limit_file) - dem
 def limits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
     folder = tmp_path_factory.mktemp("limits")
     command = f"set -- {folder}/functions\n{LIMITS}"
-    reported = run(folder, "kloc", LIMITS_SETUP, command)
+    reported = run(folder, "kloc", GROUP, command)
     return {
         name: [int(number) for number in value.split()]
         for name, value in reported.items()

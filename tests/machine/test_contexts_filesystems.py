@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kloc.paths import PROJECT
+from in_machine import MIB_OF_PAGES, TRACEFS, counts, run_script
 
 pytestmark = pytest.mark.machine
-
-MIB_OF_PAGES = 256
 
 # Fast memory is never free enough: what is not in use leaves it at once, and 40 MiB tell.
 SCARCE = """
@@ -36,25 +33,9 @@ mkdir /run/disk; mount $device /run/disk; cd /run/disk
 """
 
 
-def run(tmp_path: Path, setup: str, command: str) -> str:
-    """Run `command` after `setup`, with contexts; return what it printed."""
-    script = tmp_path / "setup"
-    script.write_text(setup)
-    argv = ["run", "--policy", "kloc", "--packages", "xfsprogs", "--setup", str(script)]
-    done = subprocess.run(
-        [PROJECT / "kloc", *argv, "--", "sh", "-ec", command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def counts(printed: str) -> dict[str, int]:
-    """Return what lines of a name and a number say."""
-    pairs = (line.split() for line in printed.splitlines())
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+def run(folder: Path, setup: str, command: str) -> str:
+    """Run `command` after `setup`, with contexts; return what was printed."""
+    return run_script(folder, "kloc", setup, command, "--packages", "xfsprogs")
 
 
 def test_files_of_tmpfs_leave_fast_memory_when_they_are_closed(tmp_path: Path) -> None:
@@ -112,8 +93,8 @@ def test_memory_of_applications_takes_no_part(tmp_path: Path) -> None:
     assert after["demoted_inactive_file"] - before["demoted_inactive_file"] < 5 * MIB_OF_PAGES
 
 
-TRACED = """
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+TRACED = f"""
+{TRACEFS}
 echo 1 >/sys/kernel/tracing/events/migrate/mm_migrate_folio/enable
 """
 MOVED = "grep -o 'nr_pages=.*reason=kloc' /sys/kernel/tracing/trace"

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from in_machine import SOURCES, kloc_run, result_of
 from kloc import profile, programs
-from kloc.paths import PROJECT
 
 pytestmark = pytest.mark.machine
 
-SOURCES = PROJECT / "tests/plugin"
-MIB = 1 << 20
-LINE = 64
 COMMANDS = {
     "chase fast": "chase 0 16 250000",
     "chase slow": "chase 1 16 250000",
@@ -50,17 +46,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_all(folder: Path, result: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return what each program said, and the run's result."""
-    options = ["--policy", "stock", "--json", str(result), "--copy", str(folder)]
-    done = subprocess.run(
-        [PROJECT / "kloc", "run", *options, "--", "sh", "-e", folder / "all"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    options = ["--policy", "stock", "--json", result, "--copy", folder]
+    done = kloc_run(*options, "--", "sh", "-e", folder / "all")
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    (run,) = json.loads(result.read_text())["runs"]
-    return said, run
+    return said, result_of(result)
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
+from in_machine import SOURCES
 from kloc import machine, objects, policy, profile, programs
 from kloc.machine import Job, Parts, Raw
-from kloc.paths import PROJECT
 
 pytestmark = pytest.mark.machine
 
-SOURCES = PROJECT / "tests/plugin"
 COUNT = 8192
 # What a shell and a small program have for themselves.
 OWN_PAGES = 400

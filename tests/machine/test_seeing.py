@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from in_machine import run_script
 from kloc.paths import PROJECT
 from kloc.root import Bind, Root
 
@@ -145,17 +145,8 @@ awk '{{wrong += $1; found += $2}} END {{print wrong, found}}' /run/seen
 
 def run(folder: Path, script: str, *options: object) -> str:
     """Run a script and return what it printed; not as what is measured, which takes longer."""
-    setup = folder / "setup"
-    setup.write_text(f"exec >/run/printed\n{script}")
-    argv = ["run", "--policy", "kloc", "--with-kloc", "--setup", setup, *options]
-    done = subprocess.run(
-        [PROJECT / "kloc", *map(str, argv), "--", "cat", "/run/printed"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    setup = f"exec >/run/printed\n{script}"
+    return run_script(folder, "kloc", setup, "cat /run/printed", "--with-kloc", *options)
 
 
 def parts(printed: str) -> dict[str, str]:

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
+from in_machine import SOURCES
 from kloc import machine, policy, profile, programs, whatif
 from kloc.machine import Job
-from kloc.paths import PROJECT
 
 pytestmark = pytest.mark.machine
 
-SOURCES = PROJECT / "tests/plugin"
 COMMANDS = ("chase 0 16 250000", "chase 1 16 250000")
 """Dependent loads from memory on the fast node, and on the slow one."""
 
