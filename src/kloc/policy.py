@@ -4,6 +4,7 @@
 A policy is a TOML file under policies/:
 
     summary = "..."
+    like = "kloc"            # optional: what this policy does not set is as in that one
     timing = "fast"          # optional: time all memory as this tier (a bound)
     computed = "all-slow"    # optional: nothing runs, derived from this policy's run
     expect = ["demoted"]     # optional: counters; it did nothing if all are 0
@@ -18,6 +19,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from kloc.errors import KlocError, unknown
@@ -78,15 +80,37 @@ def load(name: str) -> Policy:
     path = POLICIES / f"{name}.toml"
     if not path.is_file():
         raise unknown("policy", name, names())
+    text = _read(path)
+    like = str(text.get("like", ""))
+    if not like:
+        return _parse(name, str(path), text)
+    other = POLICIES / f"{like}.toml"
+    if like == name or not other.is_file():
+        raise unknown(f"{path}: like", like, [each for each in names() if each != name])
+    theirs = _read(other)
+    if "like" in theirs:
+        raise KlocError(f"{path}: {like} is like another policy itself; name that one")
+    return _parse(name, str(path), _over(theirs, text))
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
-        text = tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise KlocError(f"{path}: {error}") from error
-    return _parse(name, str(path), text)
+
+
+def _over(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what both say, `ours` where they differ; their settings are written first."""
+    both = {**theirs, **ours}
+    for key, value in theirs.items():
+        if isinstance(value, Mapping) and isinstance(ours.get(key), Mapping):
+            both[key] = _over(value, ours[key])
+    return both
 
 
 def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
-    allowed = ["summary", "timing", "computed", "expect", "set", "divided", "for"]
+    allowed = ["summary", "like", "timing", "computed", "expect", "set", "divided", "for"]
     for key in text:
         if key not in allowed:
             raise unknown(f"{path}: key", key, allowed)

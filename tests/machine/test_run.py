@@ -105,7 +105,7 @@ def test_a_machine_that_executes_nothing_is_ended(
 
 def kloc_run_here(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     """Run it in this process, so that limits can be changed."""
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     ui.console.cache_clear()
     return cli.main(["run", "--policy", "stock", *arguments])
 

@@ -66,9 +66,47 @@ def test_periods_are_divided_and_what_is_tuned_wins(
     assert mine.settings("redis", host)[BALANCING] == "1"
 
 
+def test_what_a_policy_does_not_set_is_as_in_the_one_that_it_is_like(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs.toml").write_text(
+        f'summary = "t"\nexpect = ["promoted"]\n[set]\n"{BALANCING}" = 2\n"{DEMOTION}" = 1\n'
+        f'[divided]\n"{SCAN_DELAY}" = 1000\n[for.redis]\n"{DEMOTION}" = 0\n'
+    )
+    mine = written(
+        monkeypatch,
+        tmp_path,
+        'summary = "s"\nlike = "theirs"\n[set]\n"/sys/more" = 3\n'
+        f'"{BALANCING}" = 1\n[for.mail]\n"/sys/more" = 4\n',
+    )
+    host = profile.load("kloc-two-tier")
+    settings = mine.settings("", host)
+    # Theirs are written first: what this one adds may be there only then.
+    assert list(settings.items()) == [
+        (BALANCING, "1"),
+        (DEMOTION, "1"),
+        ("/sys/more", "3"),
+        (SCAN_DELAY, "62"),
+    ]
+    assert (mine.summary, mine.expect) == ("s", ("promoted",))
+    assert mine.settings("redis", host)[DEMOTION] == "0"
+    assert mine.settings("mail", host)["/sys/more"] == "4"
+
+
+@pytest.mark.parametrize("name", ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap"])
+def test_a_control_differs_from_kloc_in_what_it_is_for(name: str) -> None:
+    host = profile.load("tiered")
+    theirs, its = policy.load("kloc").settings("", host), policy.load(name).settings("", host)
+    changed = {path for path in its if its[path] != theirs.get(path)}
+    assert changed <= {"/sys/kernel/mm/kloc/mode", "/sys/kernel/mm/kloc/node0/max_kb"}
+    assert its["/sys/kernel/mm/kloc/mode"] == name.removeprefix("kloc-")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        ('summary = "s"\nlike = "yours"\n', "unknown"),
+        ('summary = "s"\nlike = "mine"\n', "unknown"),
         ('summary = "s"\n[sat]\n', "did you mean 'set'"),
         ("[set]\n", "summary is missing"),
         ('summary = "s"\ntiming = "quick"\n', "unknown"),

@@ -134,14 +134,16 @@ void knode_list_drop(struct knode *knode)
 				take_out(per_cpu_ptr(&knode_lists, cpu), knode);
 }
 
-/* The sum of a count over all CPUs; one that changes meanwhile counts or not. */
+/* The sum of a count over all CPUs. */
 static unsigned long sum(const unsigned long __percpu *count)
 {
 	unsigned long all = 0;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		/* Its CPU changes it meanwhile: that counts or not. */
 		all += data_race(*per_cpu_ptr(count, cpu));
+	}
 	return all;
 }
 

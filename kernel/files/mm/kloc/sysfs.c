@@ -69,10 +69,10 @@ static ssize_t choice_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return count;
 }
 
-#define CHOICE_ATTR(_name)						\
+#define CHOICE_ATTR(_name, _value)					\
 static struct choice_attr _name##_attr = {				\
 	.attr = __ATTR(_name, 0644, choice_show, choice_store),		\
-	.value = &kloc_settings._name,					\
+	.value = &(_value),						\
 	.names = _name##_names,						\
 	.count = ARRAY_SIZE(_name##_names),				\
 }
@@ -84,13 +84,13 @@ static const char * const mode_names[KLOC_MODES] = {
 	[KLOC_ALLACTIVE] = "allactive",
 	[KLOC_CAP]	 = "cap",
 };
-CHOICE_ATTR(mode);
+CHOICE_ATTR(mode, kloc_settings.mode);
 
 static const char * const scope_names[KLOC_SCOPES] = {
 	[KLOC_ALL]    = "all",
 	[KLOC_CHOSEN] = "chosen",
 };
-CHOICE_ATTR(scope);
+CHOICE_ATTR(scope, kloc_settings.scope);
 
 /* A file with the kinds of objects that take part, separated by spaces. */
 static const char * const kind_names[KLOC_KINDS] = {
