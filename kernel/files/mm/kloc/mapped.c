@@ -53,7 +53,7 @@ bool kloc_was_referenced(struct folio *folio)
 	if (folio->mapping && folio_mapped(folio))
 		rmap_walk(folio, &control);
 	folio_unlock(folio);
-	/* Or reclaim would take it for unused. */
+	/* Its bits say no more that it was: reclaim looks at this flag, too. */
 	if (young)
 		folio_set_young(folio);
 	return young;
