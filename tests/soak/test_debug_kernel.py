@@ -66,7 +66,7 @@ touch /run/switching
     done
 done) &
 switching=$!
-(while [ -e /run/switching ]; do cat /sys/kernel/debug/kloc/contexts >/dev/null; sleep 0.1; done) &
+(while [ -e /run/switching ]; do cat /sys/kernel/debug/kloc/contexts >/dev/null; sleep 2; done) &
 looking=$!
 """
 FILES = """
@@ -247,7 +247,9 @@ def test_nothing_is_reported(parts: Parts, modelled: bool) -> None:
     run(parts, STRESS + FAULTS, modelled=modelled, times=1 if modelled else 4)
 
 
-def test_contexts_migrate_under_load(parts: Parts) -> None:
+def test_contexts_migrate_under_load(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a host that does something else, too, it is not hanging when it takes an hour.
+    monkeypatch.setattr(machine, "STAGE_HOST_SECONDS", 2 * 3600)
     others = MOUNTS + OTHER_MOUNTS + GROUPS + HOTPLUG
     script = MIGRATION + others + STRESS + ENGINES + FILES + ENDED + FAULTS + SETTLED
     # About half an hour.
