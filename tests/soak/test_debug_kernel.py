@@ -45,7 +45,8 @@ rm -r /data/stress
 """
 # Contexts migrate all the time, both ways, in every mode, and are switched off and on meanwhile:
 # fast memory has hardly more room than has to be kept free, so that what is not in use leaves it,
-# and what is used comes back. What is done to files is checked.
+# and what is used comes back. Limits come and go, and whose files have contexts changes. What is done
+# to files is checked.
 MIGRATION = """
 cd /sys/kernel/mm/kloc
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
@@ -57,9 +58,14 @@ echo 200000 >scan_us
 echo 1 >promote_heat
 touch /run/switching
 (while [ -e /run/switching ]; do
-    for mode in migrate random allactive nomigrate migrate; do
+    for mode in migrate random allactive cap nomigrate migrate; do
         echo $mode >/sys/kernel/mm/kloc/mode
-        sleep 0.3
+        # Now and then next to nothing may be in fast memory.
+        for most in max 4096 max; do
+            echo $most >/sys/kernel/mm/kloc/node0/max_kb
+            sleep 0.1
+        done
+        for whose in chosen all; do echo $whose >/sys/kernel/mm/kloc/scope; done
         echo 2 >/proc/sys/vm/drop_caches
         echo 0 >/sys/kernel/mm/kloc/enabled
         echo 1 >/sys/kernel/mm/kloc/enabled
@@ -163,6 +169,8 @@ GROUPS = """
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 (for i in $(seq $((TIMES * 4))); do
      mkdir /sys/fs/cgroup/short
+     echo 1 >/sys/fs/cgroup/short/memory.kloc.enabled
+     echo 1M >/sys/fs/cgroup/short/memory.kloc.max
      sh -ec 'echo $$ >/sys/fs/cgroup/short/cgroup.procs
          seq 300000 >/data/short; cp /data/short /data/short.copy'
      rmdir /sys/fs/cgroup/short
