@@ -60,9 +60,10 @@ touch /run/switching
 (while [ -e /run/switching ]; do
     for mode in migrate random allactive cap nomigrate migrate; do
         echo $mode >/sys/kernel/mm/kloc/mode
-        # Now and then next to nothing may be in fast memory.
+        # Now and then next to nothing may be in fast memory. While slow memory goes and comes,
+        # the node's folder does so, too.
         for most in max 4096 max; do
-            echo $most >/sys/kernel/mm/kloc/node0/max_kb
+            echo $most 2>/dev/null >/sys/kernel/mm/kloc/node0/max_kb || true
             sleep 0.1
         done
         for whose in chosen all; do echo $whose >/sys/kernel/mm/kloc/scope; done
