@@ -45,8 +45,8 @@ rm -r /data/stress
 """
 # Contexts migrate all the time, both ways, in every mode, and are switched off and on meanwhile:
 # fast memory has hardly more room than has to be kept free, so that what is not in use leaves it,
-# and what is used comes back. Limits come and go, and whose files have contexts changes. What is done
-# to files is checked.
+# and what is used comes back. Limits come and go, and whose files have contexts changes. What is
+# done to files is checked.
 MIGRATION = """
 cd /sys/kernel/mm/kloc
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
