@@ -15,21 +15,19 @@
 
 #include "kloc.h"
 
-/* Folios at the old end of a list that are passed over: they did not move. */
-#define MOST_PASSED	1024
+/* After so many folios that did not move, no more are tried for now. */
+#define MOST_FAILED	1024
 
 /**
  * struct oldest - the oldest folios of LRU lists
  * @folios: those that were found, held
  * @count: of them
  * @most: that are wanted
- * @pass: folios that are to be passed over before
  */
 struct oldest {
 	struct folio *folios[KLOC_BATCH];
 	unsigned int count;
 	unsigned int most;
-	unsigned int pass;
 };
 
 #ifdef CONFIG_LRU_GEN
@@ -82,9 +80,7 @@ static void take_from(struct list_head *list, struct oldest *oldest)
 	list_for_each_entry_reverse(folio, list, lru) {
 		if (oldest->count == oldest->most)
 			break;
-		if (oldest->pass)
-			oldest->pass--;
-		else if (folio_try_get(folio))
+		if (folio_try_get(folio))
 			oldest->folios[oldest->count++] = folio;
 	}
 }
@@ -122,20 +118,24 @@ static void demote_from(struct kloc_node *node, struct lruvec *lruvec,
 {
 	struct kloc_walk walk = { .nid = node->nid };
 	unsigned long moved = 0, now;
-	unsigned int passed = 0;
+	unsigned int failed = 0;
 	struct oldest oldest;
 
-	while (moved < pages && passed < MOST_PASSED && kloc_may_move(node)) {
+	while (moved < pages && failed < MOST_FAILED && kloc_may_move(node)) {
 		oldest.count = 0;
 		oldest.most = min(pages - moved, KLOC_BATCH);
-		oldest.pass = passed;
+		/*
+		 * What is new is on no list yet; what could not be moved goes
+		 * to the young end.
+		 */
+		lru_add_drain();
 		find_oldest(lruvec, &oldest);
 		if (!oldest.count)
 			break;
 		now = kloc_move(node, &walk, KLOC_DEMOTED_LIMIT, 0,
 				oldest.folios, oldest.count);
 		moved += now;
-		passed += oldest.count - min(oldest.count, now);
+		failed += oldest.count - min(oldest.count, now);
 	}
 }
 
@@ -151,8 +151,6 @@ void kloc_demote_oldest(struct kloc_node *node, struct mem_cgroup *root,
 {
 	struct mem_cgroup *group = mem_cgroup_iter(root, NULL, NULL);
 
-	/* What is new is on no LRU list yet, and could not be moved. */
-	lru_add_drain();
 	do {
 		struct lruvec *lruvec = mem_cgroup_lruvec(group,
 							  NODE_DATA(node->nid));

@@ -204,6 +204,9 @@ static unsigned int isolate_all(const struct kloc_walk *walk,
 			pages += folio_nr_pages(folio);
 		} else {
 			kloc_count(why_not, walk->knode, folio_nr_pages(folio));
+			/* Or it would be the oldest the next time, too. */
+			if (!walk->knode)
+				folio_activate(folio);
 		}
 		folio_put(folio);
 	}
