@@ -15,7 +15,10 @@
 
 #include "kloc.h"
 
-/* After so many folios that did not move, no more are tried for now. */
+/*
+ * After so many folios that did not move, no more are tried for now. Those at the
+ * old end of a list that stay there are passed over under its lock.
+ */
 #define MOST_FAILED	1024
 
 /**
@@ -23,11 +26,13 @@
  * @folios: those that were found, held
  * @count: of them
  * @most: that are wanted
+ * @pass: folios that are to be passed over before
  */
 struct oldest {
 	struct folio *folios[KLOC_BATCH];
 	unsigned int count;
 	unsigned int most;
+	unsigned int pass;
 };
 
 #ifdef CONFIG_LRU_GEN
@@ -80,7 +85,9 @@ static void take_from(struct list_head *list, struct oldest *oldest)
 	list_for_each_entry_reverse(folio, list, lru) {
 		if (oldest->count == oldest->most)
 			break;
-		if (folio_try_get(folio))
+		if (oldest->pass)
+			oldest->pass--;
+		else if (folio_try_get(folio))
 			oldest->folios[oldest->count++] = folio;
 	}
 }
@@ -112,9 +119,9 @@ static void find_oldest(struct lruvec *lruvec, struct oldest *oldest)
 	spin_unlock_irq(&lruvec->lru_lock);
 }
 
-/* Demote the oldest page cache of one group alone. */
-static void demote_from(struct kloc_node *node, struct lruvec *lruvec,
-			unsigned long pages)
+/* Demote the oldest page cache of one group alone. Return: pages that left. */
+static unsigned long demote_from(struct kloc_node *node, struct lruvec *lruvec,
+				 unsigned long pages)
 {
 	struct kloc_walk walk = { .nid = node->nid };
 	unsigned long moved = 0, now;
@@ -124,10 +131,8 @@ static void demote_from(struct kloc_node *node, struct lruvec *lruvec,
 	while (moved < pages && failed < MOST_FAILED && kloc_may_move(node)) {
 		oldest.count = 0;
 		oldest.most = min(pages - moved, KLOC_BATCH);
-		/*
-		 * What is new is on no list yet; what could not be moved goes
-		 * to the young end.
-		 */
+		oldest.pass = walk.stayed;
+		/* What is new is on no list yet, or was put back a moment ago. */
 		lru_add_drain();
 		find_oldest(lruvec, &oldest);
 		if (!oldest.count)
@@ -137,6 +142,7 @@ static void demote_from(struct kloc_node *node, struct lruvec *lruvec,
 		moved += now;
 		failed += oldest.count - min(oldest.count, now);
 	}
+	return moved;
 }
 
 /**
@@ -145,11 +151,15 @@ static void demote_from(struct kloc_node *node, struct lruvec *lruvec,
  * @root: group whose it is, with all below it; NULL for any
  * @all: pages that there are
  * @pages: that are to leave, no more than @all; each group gives its part
+ *
+ * Return: pages that left.
  */
-void kloc_demote_oldest(struct kloc_node *node, struct mem_cgroup *root,
-			unsigned long all, unsigned long pages)
+unsigned long kloc_demote_oldest(struct kloc_node *node,
+				 struct mem_cgroup *root,
+				 unsigned long all, unsigned long pages)
 {
 	struct mem_cgroup *group = mem_cgroup_iter(root, NULL, NULL);
+	unsigned long moved = 0;
 
 	do {
 		struct lruvec *lruvec = mem_cgroup_lruvec(group,
@@ -157,13 +167,15 @@ void kloc_demote_oldest(struct kloc_node *node, struct mem_cgroup *root,
 		unsigned long its = kloc_lruvec_pages(lruvec, node->nid);
 
 		if (its)
-			demote_from(node, lruvec,
-				    mult_frac(pages, its, max(all, 1UL)) + 1);
+			moved += demote_from(node, lruvec,
+					     mult_frac(pages, its,
+						       max(all, 1UL)) + 1);
 		if (!kloc_may_move(node)) {
 			mem_cgroup_iter_break(root, group);
 			break;
 		}
 	} while ((group = mem_cgroup_iter(root, group, NULL)));
+	return moved;
 }
 
 /* In the mode cap, has a node more page cache than it may? */
@@ -182,7 +194,8 @@ static unsigned long excess(const struct kloc_node *node, unsigned long used)
  */
 void kloc_cap_added(struct kloc_node *node)
 {
-	if (node && excess(node, kloc_file_pages(node->nid)))
+	if (node && !READ_ONCE(node->full) &&
+	    excess(node, kloc_file_pages(node->nid)))
 		kloc_wake(node);
 }
 
@@ -197,8 +210,12 @@ void kloc_cap(struct kloc_node *node)
 	unsigned long used = kloc_file_pages(node->nid);
 	unsigned long more = excess(node, used);
 
-	if (!more || node->slow == NUMA_NO_NODE)
+	if (!more || node->slow == NUMA_NO_NODE) {
+		WRITE_ONCE(node->full, false);
 		return;
+	}
 	more += kloc_limit_slack(used - more, kloc_settings.reserve);
-	kloc_demote_oldest(node, NULL, used, min(more, used));
+	/* If nothing can, the thread looks again by itself. */
+	WRITE_ONCE(node->full,
+		   !kloc_demote_oldest(node, NULL, used, min(more, used)));
 }

@@ -215,6 +215,7 @@ extern bool kloc_ready;
  * @looked_at: entries that were looked at, whatever they were
  * @others: there are folios on other nodes of fast memory, or some that could
  *	not be held
+ * @stayed: without @knode, folios that stay where they are on their lists
  * @mapping: what the folios found last belonged to; not to be followed
  */
 struct kloc_walk {
@@ -224,6 +225,7 @@ struct kloc_walk {
 	unsigned long looked_at;
 	bool done;
 	bool others;
+	unsigned int stayed;
 	const struct address_space *mapping;
 };
 
@@ -322,8 +324,9 @@ static inline long kloc_limit_room(int nid, long room)
 
 /* cap.c */
 unsigned long kloc_lruvec_pages(struct lruvec *lruvec, int nid);
-void kloc_demote_oldest(struct kloc_node *node, struct mem_cgroup *root,
-			unsigned long all, unsigned long pages);
+unsigned long kloc_demote_oldest(struct kloc_node *node,
+				 struct mem_cgroup *root,
+				 unsigned long all, unsigned long pages);
 void kloc_cap_added(struct kloc_node *node);
 void kloc_cap(struct kloc_node *node);
 
@@ -333,7 +336,7 @@ bool kloc_memcg_chosen(void);
 bool kloc_memcg_charge(unsigned int pages);
 bool kloc_memcg_charge_folio(struct folio *folio);
 bool kloc_memcg_refresh(struct mem_cgroup *group);
-unsigned long kloc_memcg_max(const struct mem_cgroup *group);
+unsigned long kloc_memcg_max(struct mem_cgroup *group);
 unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid);
 unsigned int kloc_memcg_select(struct mem_cgroup *group,
 			       struct folio **folios, unsigned int count);
@@ -358,7 +361,7 @@ static inline bool kloc_memcg_refresh(struct mem_cgroup *group)
 	return false;
 }
 
-static inline unsigned long kloc_memcg_max(const struct mem_cgroup *group)
+static inline unsigned long kloc_memcg_max(struct mem_cgroup *group)
 {
 	return KLOC_NO_LIMIT;
 }

@@ -18,7 +18,7 @@ struct kmap kloc_kmap = {
 };
 
 /* Knodes that are looked at for each one that is asked for. */
-#define LOOK_AT		16
+#define LOOK_AT		64
 
 /**
  * add_to_kmap() - add a knode to a kmap (4.2, table 2)
@@ -222,23 +222,53 @@ static unsigned int keep_alive(struct knode **knodes, unsigned int count)
 	return kept;
 }
 
-/* The coldest of those that are in use. */
+/* The coldest that were found so far, and how many are still to be looked at. */
+struct choice {
+	struct knode **coldest;
+	unsigned int count;
+	unsigned int most;
+	unsigned int looks;
+};
+
+/*
+ * Look at those in use from the id @first to @last. Return: where to go on if
+ * enough were looked at, 0 at the end.
+ */
+static unsigned long look_at_active(struct kmap *kmap, unsigned long first,
+				    unsigned long last, struct choice *choice)
+{
+	unsigned long id = first;
+	struct knode *knode;
+
+	for (knode = xa_find(&kmap->knodes, &id, last, KMAP_ACTIVE); knode;
+	     knode = xa_find_after(&kmap->knodes, &id, last, KMAP_ACTIVE)) {
+		if (!choice->looks)
+			return id;
+		choice->looks--;
+		if (READ_ONCE(knode->inuse) &&
+		    test_bit(KNODE_FAST, &knode->flags))
+			choice->count = insert(choice->coldest, choice->count,
+					       choice->most, knode);
+	}
+	return 0;
+}
+
+/* The coldest of those that are in use, or of some if there are many. */
 static unsigned int coldest_active(struct kmap *kmap, struct knode **coldest,
 				   unsigned int most)
 {
-	unsigned int count = 0, looked_at = 0;
-	struct knode *knode;
-	unsigned long id;
+	unsigned long first = READ_ONCE(kmap->next), next;
+	struct choice choice = {
+		.coldest = coldest,
+		.most = most,
+		.looks = most * LOOK_AT,
+	};
 
-	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
-		if (!READ_ONCE(knode->inuse) ||
-		    !test_bit(KNODE_FAST, &knode->flags))
-			continue;
-		count = insert(coldest, count, most, knode);
-		if (++looked_at == most * LOOK_AT)
-			break;
-	}
-	return count;
+	next = look_at_active(kmap, first, ULONG_MAX, &choice);
+	if (!next && first)
+		next = look_at_active(kmap, 0, first - 1, &choice);
+	WRITE_ONCE(kmap->next, next);
+	return choice.count;
 }
 
 /* Those that are not in use, the coldest first, from one on or from the first. */

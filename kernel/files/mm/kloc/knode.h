@@ -94,6 +94,7 @@ struct knode {
  * struct kmap - all knodes (4.2)
  * @knodes: by their number; marked if they are active. Iterable under RCU.
  * @last: number of the knode that was added last.
+ * @next: number from which to look for cold ones among those in use.
  * @cold: those that are inactive and may have pages in fast memory, the one
  *	that is so for longest first. Changed under the lock of @knodes.
  * @count: of knodes.
@@ -101,6 +102,7 @@ struct knode {
 struct kmap {
 	struct xarray knodes;
 	unsigned long last;
+	unsigned long next;
 	struct list_head cold;
 	unsigned long count;
 };

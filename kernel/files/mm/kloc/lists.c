@@ -92,7 +92,7 @@ void knode_list_miss(void)
  */
 void knode_list_add(struct knode *knode)
 {
-	unsigned int cpu = get_cpu();
+	unsigned int cpu = raw_smp_processor_id();
 	struct knode_list *list = per_cpu_ptr(&knode_lists, cpu);
 	bool listed;
 
@@ -105,7 +105,6 @@ void knode_list_add(struct knode *knode)
 		WRITE_ONCE(list->next, (list->next + 1) % KNODE_LIST_SIZE);
 	}
 	spin_unlock(&list->lock);
-	put_cpu();
 }
 
 static void take_out(struct knode_list *list, const struct knode *knode)

@@ -53,7 +53,7 @@ bool kloc_was_referenced(struct folio *folio)
 	if (folio->mapping && folio_mapped(folio))
 		rmap_walk(folio, &control);
 	folio_unlock(folio);
-	/* Its bits say no more that it was: reclaim looks at this flag, too. */
+	/* Its bits say no longer that it was: reclaim looks at this flag, too. */
 	if (young)
 		folio_set_young(folio);
 	return young;

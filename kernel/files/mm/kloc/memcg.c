@@ -48,11 +48,10 @@ static bool charge(struct mem_cgroup *group, unsigned int pages)
 	struct mem_cgroup *above;
 
 	for (above = group; above; above = parent_mem_cgroup(above))
-		if (READ_ONCE(above->kloc_used) + pages >
-		    READ_ONCE(above->kloc_max))
+		if (READ_ONCE(above->kloc_used) + pages > kloc_memcg_max(above))
 			return false;
 	for (above = group; above; above = parent_mem_cgroup(above))
-		if (READ_ONCE(above->kloc_max) != PAGE_COUNTER_MAX)
+		if (kloc_memcg_max(above) != KLOC_NO_LIMIT)
 			WRITE_ONCE(above->kloc_used,
 				   READ_ONCE(above->kloc_used) + pages);
 	return true;
@@ -132,11 +131,13 @@ unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid)
  *
  * Return: pages, KLOC_NO_LIMIT if that is not limited.
  */
-unsigned long kloc_memcg_max(const struct mem_cgroup *group)
+unsigned long kloc_memcg_max(struct mem_cgroup *group)
 {
 	unsigned long max = READ_ONCE(group->kloc_max);
 
-	return max == PAGE_COUNTER_MAX ? KLOC_NO_LIMIT : max;
+	/* What is removed is not limited any more, whatever it leaves behind. */
+	return max == PAGE_COUNTER_MAX || !mem_cgroup_online(group) ?
+	       KLOC_NO_LIMIT : max;
 }
 
 /**
@@ -147,8 +148,7 @@ unsigned long kloc_memcg_max(const struct mem_cgroup *group)
  */
 bool kloc_memcg_refresh(struct mem_cgroup *group)
 {
-	/* What is removed is not limited any more, whatever it leaves behind. */
-	if (kloc_memcg_max(group) == KLOC_NO_LIMIT || !mem_cgroup_online(group))
+	if (kloc_memcg_max(group) == KLOC_NO_LIMIT)
 		return false;
 	WRITE_ONCE(group->kloc_used, kloc_memcg_pages(group, NUMA_NO_NODE));
 	return true;

@@ -151,8 +151,10 @@ static bool may_move(const struct kloc_walk *walk, struct folio *folio,
 		*why_not = KLOC_NOT_MOVABLE;
 		return false;
 	}
-	if (S_ISBLK(folio->mapping->host->i_mode) && has_held_buffers(folio)) {
+	if (IS_ENABLED(CONFIG_BUFFER_HEAD) &&
+	    S_ISBLK(folio->mapping->host->i_mode) && has_held_buffers(folio)) {
 		kloc_page_failed(folio);
+		*why_not = KLOC_NOT_MOVABLE;
 		return false;
 	}
 	if (folio_test_writeback(folio))
@@ -185,10 +187,32 @@ static bool isolate(const struct kloc_walk *walk, struct folio *folio,
 	return isolated;
 }
 
+/* An isolated folio will be one of the youngest when it is put back. */
+static void make_young(struct folio *folio)
+{
+	if (!folio_test_unevictable(folio))
+		folio_set_active(folio);
+}
+
+/*
+ * A folio was among the oldest of its list, and does not leave. If that is not
+ * over soon it becomes one of the youngest, or it would stay in the way.
+ */
+static void stays(struct kloc_walk *walk, struct folio *folio,
+		  enum kloc_event why)
+{
+	if (why != KLOC_NOT_BUSY && folio_isolate_lru(folio)) {
+		make_young(folio);
+		folio_putback_lru(folio);
+	} else {
+		walk->stayed++;
+	}
+}
+
 /* Take folios off their LRU lists and let go of them. */
-static unsigned int isolate_all(const struct kloc_walk *walk,
-				struct folio **folios, unsigned int count,
-				bool promote, struct list_head *isolated)
+static unsigned int isolate_all(struct kloc_walk *walk, struct folio **folios,
+				unsigned int count, bool promote,
+				struct list_head *isolated)
 {
 	unsigned int i, pages = 0;
 
@@ -204,19 +228,19 @@ static unsigned int isolate_all(const struct kloc_walk *walk,
 			pages += folio_nr_pages(folio);
 		} else {
 			kloc_count(why_not, walk->knode, folio_nr_pages(folio));
-			/* Or it would be the oldest the next time, too. */
 			if (!walk->knode)
-				folio_activate(folio);
+				stays(walk, folio, why_not);
 		}
 		folio_put(folio);
 	}
 	return pages;
 }
 
-/* Where folios go, and why. */
+/* Where folios go, and why; and whether there was too little room for them. */
 struct target {
 	int nid;
 	unsigned int trial;
+	bool full;
 };
 
 /*
@@ -233,10 +257,13 @@ static struct folio *new_folio(struct folio *src, unsigned long private)
 	dst = __folio_alloc(gfp, folio_order(src), target->nid, NULL);
 	if (dst)
 		kloc_page_moved(src, dst, target->trial);
+	else
+		target->full = true;
 	return dst;
 }
 
-static unsigned int migrate(struct list_head *folios, int nid,
+static unsigned int migrate(const struct kloc_walk *walk,
+			    struct list_head *folios, int nid,
 			    unsigned int trial)
 {
 	struct target target = { .nid = nid, .trial = trial };
@@ -247,8 +274,12 @@ static unsigned int migrate(struct list_head *folios, int nid,
 		return 0;
 	migrate_pages(folios, new_folio, NULL, (unsigned long)&target,
 		      MIGRATE_ASYNC, MR_KLOC, &moved);
-	list_for_each_entry(folio, folios, lru)
+	list_for_each_entry(folio, folios, lru) {
 		kloc_page_failed(folio);
+		/* As in stays(): it was not for lack of room. */
+		if (!walk->knode && !target.full)
+			make_young(folio);
+	}
 	putback_movable_pages(folios);
 	return moved;
 }
@@ -298,7 +329,7 @@ void __kloc_folio_moved(struct folio *src, struct folio *dst)
  * @folios: which; the references to them are given up
  * @count: of @folios
  *
- * Return: pages that were moved.
+ * Return: pages that were moved; 0 if slow memory went meanwhile.
  */
 unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 			enum kloc_event why, unsigned int trial,
@@ -310,8 +341,13 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 
 	if (!count)
 		return 0;
+	if (nid == NUMA_NO_NODE) {
+		while (count)
+			folio_put(folios[--count]);
+		return 0;
+	}
 	pages = isolate_all(walk, folios, count, trial, &isolated);
-	moved = migrate(&isolated, nid, trial);
+	moved = migrate(walk, &isolated, nid, trial);
 
 	if (!trial && kloc_limit_is_why(node->nid))
 		why = KLOC_DEMOTED_LIMIT;

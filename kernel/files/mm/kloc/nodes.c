@@ -117,6 +117,8 @@ void kloc_nodes_hide(void)
 	for (nid = 0; nid < MAX_NUMNODES; nid++) {
 		if (!folders[nid])
 			continue;
+		/* Its name is free again at once, whoever still holds it. */
+		kobject_del(&folders[nid]->kobject);
 		kobject_put(&folders[nid]->kobject);
 		folders[nid] = NULL;
 	}

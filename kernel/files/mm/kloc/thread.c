@@ -308,6 +308,12 @@ static unsigned long missing(const struct kloc_node *node)
 	return max((long)kloc_settings.reserve - headroom(node), 0);
 }
 
+/* Is the thread to end, or to wait while the system sleeps? */
+static bool must_stop(void)
+{
+	return kthread_should_stop() || freezing(current);
+}
+
 /**
  * kloc_may_move() - may a node's thread go on to move pages?
  * @node: the node
@@ -318,7 +324,7 @@ static unsigned long missing(const struct kloc_node *node)
 bool kloc_may_move(struct kloc_node *node)
 {
 	cond_resched();
-	return !kthread_should_stop() && within_rate(node);
+	return !must_stop() && within_rate(node);
 }
 
 static bool choose_all(struct kloc_node *node, struct folio *folio)
@@ -363,8 +369,11 @@ static unsigned long move_all(struct kloc_node *node, struct knode *knode,
 	bool left = !kloc_has_kind(knode);
 	unsigned long moved = 0;
 
+	/* Slow memory may go at any time. */
+	if (from == NUMA_NO_NODE)
+		return 0;
 	walk.done = left;
-	while (!walk.done && !kthread_should_stop() && !done(node))
+	while (!walk.done && !must_stop() && !done(node))
 		moved += move_some(node, &walk, why, trial, choose_all, &left);
 	if (!walk.done || left || (walk.others && node->nid == from))
 		kloc_note_pages(knode, from);
@@ -566,7 +575,7 @@ static unsigned long turn_hand(struct kloc_node *node, struct knode *knode)
 	if (!left)
 		kmap_set_fast(&kloc_kmap, knode, false);
 	while (!walk.done && node->looks > 0 && !done_demoting(node) &&
-	       !kthread_should_stop()) {
+	       !must_stop()) {
 		moved += move_some(node, &walk, KLOC_DEMOTED_UNUSED, 0,
 				   choose_unused, &left);
 		node->looks -= walk.looked_at - looked_at;

@@ -10,7 +10,7 @@
 
 struct core_test {
 	struct kmap kmap;
-	struct inode *inodes[40];
+	struct inode *inodes[100];
 };
 
 static int core_init(struct kunit *test)
@@ -341,6 +341,32 @@ static void coldest_knodes_come_first(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, found, 1);
 	KUNIT_EXPECT_PTR_EQ(test, coldest[0], make(test, 0));
 	knode_put(coldest[0]);
+}
+
+static void no_active_knode_is_passed_over_for_long(struct kunit *test)
+{
+	struct core_test *core = test->priv;
+	struct knode *coldest = NULL, *last = NULL;
+	unsigned int i;
+
+	/* So many in use that one call does not look at all of them. */
+	for (i = 0; i < ARRAY_SIZE(core->inodes); i++) {
+		last = make(test, i);
+		touch(&core->kmap, last);
+		kmap_set_fast(&core->kmap, last, true);
+	}
+	last->age = 1;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, get_LRU_knodes(&core->kmap, &coldest, 1),
+				1);
+		knode_put(coldest);
+		if (coldest == last)
+			break;
+	}
+	KUNIT_EXPECT_PTR_EQ(test, coldest, last);
+	/* It was seen by a call that began after the first knode. */
+	KUNIT_EXPECT_EQ(test, i, 1);
 }
 
 static void cold_knodes_are_gone_over(struct kunit *test)
@@ -723,6 +749,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(inactive_knodes_are_on_no_list),
 	KUNIT_CASE(cpu_is_found),
 	KUNIT_CASE(coldest_knodes_come_first),
+	KUNIT_CASE(no_active_knode_is_passed_over_for_long),
 	KUNIT_CASE(cold_knodes_are_gone_over),
 	KUNIT_CASE(no_knode_is_fast),
 	KUNIT_CASE(streams_are_told),
