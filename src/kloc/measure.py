@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from kloc.machine import Job, Machine, Parts, Raw
 from kloc.policy import Policy
 from kloc.profile import HOST_RESERVE, Profile
 from kloc.result import Run
-from kloc.workload import SOURCES, Size, Workload
+from kloc.workload import SOURCES, Outcome, Size, Workload
 
 POLL_SECONDS = 0.2
 
@@ -29,6 +30,15 @@ class Incomplete(KlocError):
         names = "; ".join(failures)
         first = next(iter(failures.values()))
         super().__init__(f"no figures of {names}: {first.message}", first.hint)
+        self.runs = runs
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody did not want to wait; `runs` are the results of what was done by then."""
+
+    def __init__(self, runs: list[Run]) -> None:
+        """Keep the results."""
+        super().__init__()
         self.runs = runs
 
 
@@ -71,6 +81,20 @@ class Task:
     def _setup(self) -> str:
         setup = self.workload.setup(self.size, self.seed)
         return setup + (self.workload.start(self.size, self.seed) if self.workload.start else "")
+
+    def outcome(self, raw: Raw) -> Outcome:
+        """Return what the workload makes of what it printed; KlocError if it cannot."""
+        try:
+            return self.workload.outcome(raw.frames, self.size)
+        except KlocError:
+            raise
+        # Whatever somebody's workload does wrong is that workload's.
+        except Exception as error:
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            raise KlocError(
+                f"{self.workload.name}: its outcome() failed: {type(error).__name__}: {error}",
+                f"see {at.filename}, line {at.lineno}; outcome() is given what the scripts printed",
+            ) from error
 
     def title(self) -> str:
         """Return what a person calls this run."""
@@ -123,13 +147,13 @@ def measure(
     what the machines have come to while they run.
 
     A run that fails does not stop the others: Incomplete is raised at the end, which has their
-    results. KlocError if nothing else was to be run.
+    results. KlocError if nothing else was to be run. Interrupted, with the results of those that
+    were done, if somebody stops it.
     """
     results: list[Run] = []
 
     def finished(task: Task, raw: Raw) -> None:
-        outcome = task.workload.outcome(raw.frames, task.size)
-        run = result.from_raw(task.job(), task.policy, outcome, raw, task.size)
+        run = result.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size)
         results.append(run)
         for each in policies:
             if each.computed == task.policy.name and raw.pages is not None:
@@ -137,12 +161,27 @@ def measure(
                     result.computed(run, raw.pages, each, raw.model["free_fast_at_start"])
                 )
 
-    failures = _run_all([replace(task, follow=followed) for task in todo], parts, finished)
+    try:
+        failures = _run_all([replace(task, follow=followed) for task in todo], parts, finished)
+    except KeyboardInterrupt:
+        raise Interrupted(_in_order(results, todo, policies)) from None
+    runs = _in_order(results, todo, policies)
+    if failures and len(todo) == 1:
+        raise next(iter(failures.values()))
+    if failures:
+        raise Incomplete(failures, runs)
+    return runs
+
+
+def _in_order(
+    results: Sequence[Run], todo: Sequence[Task], policies: Sequence[Policy]
+) -> list[Run]:
+    """Return the results of `policies`, by the machine's variant, workload, policy, seed."""
     order = {each.name: place for place, each in enumerate(policies)}
     workloads = list(dict.fromkeys(task.workload.name for task in todo))
     variants = list(dict.fromkeys(task.profile.variant for task in todo))
-    runs = [run for run in results if run["policy"] in order]
-    runs.sort(
+    return sorted(
+        (run for run in results if run["policy"] in order),
         key=lambda run: (
             variants.index(run["machine"]["variant"]),
             workloads.index(run["workload"]),
@@ -150,11 +189,6 @@ def measure(
             run["seed"],
         ),
     )
-    if failures and len(todo) == 1:
-        raise next(iter(failures.values()))
-    if failures:
-        raise Incomplete(failures, runs)
-    return runs
 
 
 def at_once(todo: Sequence[Task]) -> int:
@@ -180,43 +214,79 @@ def _run_all(
     """Make all runs; return the failures by the run's title."""
     failures: dict[str, KlocError] = {}
     waiting = list(todo)
-    running: dict[Machine, Task] = {}
+    running: list[_Running] = []
     done = 0.0
     total = sum(task.job().instructions for task in todo)
     places = at_once(todo)
     followed = any(task.follow for task in todo)
-    with ExitStack() as all_stacks, follow.watching("starting", total, followed) as watch:
-        stacks: dict[Machine, ExitStack] = {}
+    with ExitStack() as all_runs, follow.watching("starting", total, followed) as watch:
         while waiting or running:
             while waiting and len(running) < places:
                 task = waiting.pop(0)
-                stacks_of = all_stacks.enter_context(ExitStack())
-                started = stacks_of.enter_context(
-                    machine.started(task.job(), parts[task.workload.name])
-                )
-                running[started], stacks[started] = task, stacks_of
+                running.append(_Running(task, parts[task.workload.name], finished))
+                all_runs.callback(running[-1].steps.close)
             for one in list(running):
                 try:
-                    raw = one.step()
-                    if raw is None:
+                    if one.goes_on():
                         continue
-                    finished(running[one], raw)
                 except KlocError as error:
-                    failures[running[one].title()] = error
+                    failures[one.task.title()] = error
                     if len(todo) > 1:
-                        ui.say(f"{running[one].title()} failed: {error.message}")
-                ui.detail(f"{running[one].title()}: {one.instructions / 1e9:.1f} G instructions")
-                del running[one]
-                stacks.pop(one).close()
-                done += one.job.instructions
-            under_way = sum(min(one.instructions, one.job.instructions) for one in running)
+                        ui.say(f"{one.task.title()} failed: {error.message}")
+                ui.detail(f"{one.task.title()}: {one.instructions / 1e9:.1f} G instructions")
+                running.remove(one)
+                done += one.task.job().instructions
+            under_way = sum(min(one.instructions, one.task.job().instructions) for one in running)
             watch.bar.description = _describe(waiting, running)
             watch.bar.update(done + under_way)
-            watch.show({task.title(): one for one, task in running.items()})
+            watch.show({one.task.title(): one.machine for one in running if one.machine})
             time.sleep(POLL_SECONDS)
     return failures
 
 
-def _describe(waiting: Sequence[Task], running: dict[Machine, Task]) -> str:
-    now = "; ".join(f"{task.title()} ({one.stage})" for one, task in running.items())
+class _Running:
+    """A run that is under way: its machine, None until it has started, and how far that is."""
+
+    def __init__(self, task: Task, parts: Parts, finished: Callable[[Task, Raw], None]) -> None:
+        self.task = task
+        self.machine: Machine | None = None
+        self.instructions = 0
+        self.steps = _steps(task, parts, finished)
+
+    def goes_on(self) -> bool:
+        """Look at it; return whether it is still under way. KlocError if it failed."""
+        one = next(self.steps, None)
+        if one is None:
+            return False
+        self.machine, self.instructions = one, one.instructions
+        return True
+
+
+def _steps(
+    task: Task, parts: Parts, finished: Callable[[Task, Raw], None]
+) -> Generator[Machine, None, None]:
+    """Run a task; yield its machine while it runs.
+
+    What fails, fails in here: the machine's folder is kept then, which an error may name.
+    """
+    with _failing(), machine.started(task.job(), parts) as one:
+        while (raw := one.step()) is None:
+            yield one
+        finished(task, raw)
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Make a failure of this run of what the host cannot do, such as when its disk is full."""
+    try:
+        yield
+    except OSError as error:
+        raise KlocError(
+            f"{error.filename or 'this host'}: {error.strerror or error}",
+            "kloc doctor says how much room there is, and what may go",
+        ) from error
+
+
+def _describe(waiting: Sequence[Task], running: Sequence[_Running]) -> str:
+    now = "; ".join(f"{one.task.title()} ({one.machine.stage})" for one in running if one.machine)
     return f"{now}; {len(waiting)} more" if waiting else now or "starting"

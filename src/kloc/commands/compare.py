@@ -13,7 +13,7 @@ from kloc import policy, profile, result, table, ui, workload
 from kloc.commands import options
 from kloc.errors import KlocError
 from kloc.machine import Parts
-from kloc.measure import Incomplete, Task, at_once, measure, prepare, tasks
+from kloc.measure import Incomplete, Interrupted, Task, at_once, measure, prepare, tasks
 
 NAME = "compare"
 HELP = "measure workloads under several policies, and show them side by side"
@@ -84,9 +84,9 @@ def run(args: argparse.Namespace) -> int:
     parts = prepare(workloads)
     try:
         _show(args, parts, measure(todo, policies, parts, args.follow))
-    except Incomplete as failed:
-        if failed.runs:
-            _show(args, parts, failed.runs)
+    except (Incomplete, Interrupted) as ended:
+        if ended.runs:
+            _show(args, parts, ended.runs)
         raise
     return 0
 
