@@ -4,7 +4,8 @@
 A policy is a TOML file under policies/:
 
     summary = "..."
-    like = "kloc"            # optional: what this policy does not set is as in that one
+    like = "kloc"            # optional: what this policy does not set is as in that one;
+                             # what it does set wins over all tables of that one
     timing = "fast"          # optional: time all memory as this tier (a bound)
     computed = "all-slow"    # optional: nothing runs, derived from this policy's run
     expect = ["demoted"]     # optional: counters; it did nothing if all are 0
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kloc import workload
 from kloc.errors import KlocError, unknown
 from kloc.paths import PROJECT
 from kloc.profile import Profile
@@ -42,6 +44,7 @@ COMPARED = (
 )
 TIMINGS = ("fast", "slow")
 COUNTERS = ("promoted", "demoted", "hint_faults")
+TABLES = ("set", "divided", "for")
 
 
 @dataclass(frozen=True)
@@ -95,22 +98,45 @@ def load(name: str) -> Policy:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
+        text = tomllib.loads(path.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KlocError(f"{path}: {error}") from error
+    tables = {f"[{name}]": text.get(name, {}) for name in TABLES}
+    if isinstance(text.get("for"), Mapping):
+        tables |= {f"[for.{name}]": table for name, table in text["for"].items()}
+    for name, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise KlocError(f"{path}: {name} must be a table of files and what they are set to")
+    return text
 
 
 def _over(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
     """Return what both say, `ours` where they differ; their settings are written first."""
-    both = {**theirs, **ours}
-    for key, value in theirs.items():
-        if isinstance(value, Mapping) and isinstance(ours.get(key), Mapping):
-            both[key] = _over(value, ours[key])
-    return both
+    files, periods = ours.get("set", {}), ours.get("divided", {})
+    tuned, their_tuned = ours.get("for", {}), theirs.get("for", {})
+    return {
+        **theirs,
+        **ours,
+        "set": _joined(theirs.get("set", {}), files, without=periods),
+        "divided": _joined(theirs.get("divided", {}), periods, without=files),
+        "for": {
+            name: _joined(
+                their_tuned.get(name, {}), tuned.get(name, {}), without={**files, **periods}
+            )
+            for name in {**their_tuned, **tuned}
+        },
+    }
+
+
+def _joined(
+    theirs: Mapping[str, Any], ours: Mapping[str, Any], without: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return both tables as one; of `theirs` nothing that `without` has."""
+    return {**{path: value for path, value in theirs.items() if path not in without}, **ours}
 
 
 def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
-    allowed = ["summary", "like", "timing", "computed", "expect", "set", "divided", "for"]
+    allowed = ["summary", "like", "timing", "computed", "expect", *TABLES]
     for key in text:
         if key not in allowed:
             raise unknown(f"{path}: key", key, allowed)
@@ -121,6 +147,9 @@ def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
     for counter in text.get("expect", []):
         if counter not in COUNTERS:
             raise unknown(f"{path}: counter", str(counter), list(COUNTERS))
+    for name in text.get("for", {}):
+        if name not in workload.names():
+            raise unknown(f"{path}: [for.{name}]: workload", name, workload.names())
     return Policy(
         name=name,
         summary=text["summary"],
@@ -128,8 +157,8 @@ def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
         computed=text.get("computed"),
         expect=tuple(text.get("expect", ())),
         set=_files(path, text.get("set", {})),
-        divided={key: float(value) for key, value in _files(path, text.get("divided", {})).items()},
-        tuned={workload: _files(path, table) for workload, table in text.get("for", {}).items()},
+        divided=_periods(path, text.get("divided", {})),
+        tuned={name: _files(path, table) for name, table in text.get("for", {}).items()},
     )
 
 
@@ -140,3 +169,10 @@ def _files(path: str, table: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(value, bool) or not isinstance(value, (int, float, str)):
             raise KlocError(f"{path}: {key} is set to {value!r}, and must be a number or a text")
     return {key: str(value) for key, value in table.items()}
+
+
+def _periods(path: str, table: Mapping[str, Any]) -> dict[str, float]:
+    for key, value in table.items():
+        if isinstance(value, str):
+            raise KlocError(f"{path}: {key} is set to {value!r}, and must be a number to divide")
+    return {key: float(value) for key, value in _files(path, table).items()}

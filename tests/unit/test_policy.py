@@ -93,6 +93,24 @@ def test_what_a_policy_does_not_set_is_as_in_the_one_that_it_is_like(
     assert mine.settings("mail", host)["/sys/more"] == "4"
 
 
+def test_what_a_policy_sets_wins_over_every_table_of_the_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs.toml").write_text(
+        f'summary = "t"\n[set]\n"{BALANCING}" = 2\n[divided]\n"{SCAN_DELAY}" = 1000\n'
+        f'[for.redis]\n"{DEMOTION}" = 1\n"{SCAN_DELAY}" = 9\n'
+    )
+    mine = written(
+        monkeypatch,
+        tmp_path,
+        f'summary = "s"\nlike = "theirs"\n[set]\n"{SCAN_DELAY}" = 5\n"{DEMOTION}" = 0\n'
+        f'[divided]\n"{BALANCING}" = 32\n',
+    )
+    host = profile.load("kloc-two-tier")
+    assert mine.settings("", host) == {SCAN_DELAY: "5", DEMOTION: "0", BALANCING: "2"}
+    assert mine.settings("redis", host) == mine.settings("", host)
+
+
 @pytest.mark.parametrize("name", ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap"])
 def test_a_control_differs_from_kloc_in_what_it_is_for(name: str) -> None:
     host = profile.load("tiered")
@@ -113,6 +131,10 @@ def test_a_control_differs_from_kloc_in_what_it_is_for(name: str) -> None:
         ('summary = "s"\nexpect = ["promotions"]\n', "did you mean 'promoted'"),
         ('summary = "s"\n[set]\n"/etc/passwd" = 1\n', "no file under /proc/sys or /sys"),
         ('summary = "s"\n[set]\n"/sys/a" = true\n', "must be a number or a text"),
+        ('summary = "s"\n[for.rocksbd]\n', "did you mean 'rocksdb'"),
+        ('summary = "s"\nset = 5\n', "must be a table"),
+        ('summary = "s"\n[for]\nredis = 5\n', r"\[for.redis\] must be a table"),
+        ('summary = "s"\n[divided]\n"/sys/a" = "1s"\n', "must be a number to divide"),
         ("summary =", "mine.toml"),
     ],
 )
