@@ -70,7 +70,8 @@ def job_image(files: Mapping[str, Path], image: Path) -> None:
                 raise KlocError(f"there is no {source} to copy into the machine")
             for parent in _new_parents(target, made):
                 out.addfile(parent)
-            out.add(source, target.lstrip("/"), filter=_plain)
+            # What a link is to need not be there; links within a folder stay what they are.
+            out.add(source.resolve(), target.lstrip("/"), filter=_plain)
     _make_ext4(root.tool_root(), tar, image)
     tar.unlink()
 

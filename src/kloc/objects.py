@@ -153,6 +153,7 @@ def document(
         "workload": workload,
         "policy": first["policy"],
         "seed": first["seed"],
+        "variant": first["machine"]["variant"],
         **{key: of[key] for key in ("kernel", "versions", "machine")},
         "measured": {
             name: {

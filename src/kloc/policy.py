@@ -147,9 +147,9 @@ def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
     for counter in text.get("expect", []):
         if counter not in COUNTERS:
             raise unknown(f"{path}: counter", str(counter), list(COUNTERS))
-    for name in text.get("for", {}):
-        if name not in workload.names():
-            raise unknown(f"{path}: [for.{name}]: workload", name, workload.names())
+    for tuned in text.get("for", {}):
+        if tuned not in workload.names():
+            raise unknown(f"{path}: [for.{tuned}]: workload", tuned, workload.names())
     return Policy(
         name=name,
         summary=text["summary"],
@@ -158,7 +158,7 @@ def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
         expect=tuple(text.get("expect", ())),
         set=_files(path, text.get("set", {})),
         divided=_periods(path, text.get("divided", {})),
-        tuned={name: _files(path, table) for name, table in text.get("for", {}).items()},
+        tuned={what: _files(path, table) for what, table in text.get("for", {}).items()},
     )
 
 

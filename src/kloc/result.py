@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,12 @@ VMSTAT_KEPT = (
     "pgmigrate_fail",
     "pgsteal_kswapd",
     "pgsteal_direct",
+    "pgsteal_khugepaged",
     "workingset_refault_anon",
     "workingset_refault_file",
 )
 # Pages whose eviction to storage spoils a bound.
-EVICTED = ("pgsteal_kswapd", "pgsteal_direct")
+EVICTED = ("pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged")
 DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
 
 Run = dict[str, Any]
@@ -146,11 +147,12 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return a result file's content; KlocError if it is none."""
+    """Return what a file has of runs, or of `kloc objects`; KlocError if it has neither."""
     try:
         content: dict[str, Any] = json.loads(path.read_text())
         schema = content["schema"]
-        content["runs"][0]["workload"]
+        if not is_of_objects(content):
+            content["runs"][0]["workload"]
     except OSError as error:
         raise KlocError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, LookupError, TypeError) as error:
@@ -158,6 +160,11 @@ def read(path: Path) -> dict[str, Any]:
     if schema != SCHEMA:
         raise KlocError(f"{path} has schema {schema}, and this kloc reads {SCHEMA}")
     return content
+
+
+def is_of_objects(content: Mapping[str, Any]) -> bool:
+    """Return whether a file's content is what `kloc objects` wrote: it has no runs."""
+    return "inputs" in content
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -175,6 +182,20 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     if sizes_one != sizes_other:
         lines.append(f"sizes: {sizes_one} against {sizes_other}")
     return lines
+
+
+def joined(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return several files' results as those of one comparison; None if they are not.
+
+    They are not if there is only one, they differ (see `differences`) or have the same run twice.
+    """
+    runs = [run for content in contents for run in content["runs"]]
+    made = {(run["workload"], run["policy"], run["seed"], _variants([run])) for run in runs}
+    if len(contents) < 2 or len(made) < len(runs):
+        return None
+    if any(differences(contents[0], other) for other in contents[1:]):
+        return None
+    return {**contents[0], "runs": runs}
 
 
 def length(run: Run) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from kloc import result
 from kloc.result import Run
 
 if TYPE_CHECKING:
@@ -167,8 +168,16 @@ def _title(runs: Sequence[Run]) -> str:
     return (
         f"machine {machine['name']}{varied}: {machine['fast_bytes'] >> 20} MiB fast, "
         f"{machine['slow_bytes'] >> 20} MiB slow, "
-        f"{runs[0]['cores']} core, {seeds} seed{'s' if seeds > 1 else ''}"
+        f"{runs[0]['cores']} core, {seeds} seed{'s' if seeds > 1 else ''}{_length(runs)}"
     )
+
+
+def _length(runs: Sequence[Run]) -> str:
+    """Return what is to be said of how much was run, "" where it was all as it is."""
+    lengths = dict.fromkeys(result.length(run) for run in runs)
+    if not any(lengths):
+        return ""
+    return ", " + " and ".join(f"--{name}" if name else "whole" for name in lengths)
 
 
 def _variant(run: Run) -> str:

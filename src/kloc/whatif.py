@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from kloc import policy
 from kloc.machine import Parts
-from kloc.measure import Task, measure
+from kloc.measure import Incomplete, Interrupted, Task, measure
 from kloc.policy import Policy
 from kloc.profile import Profile
 from kloc.result import Run
@@ -80,7 +80,8 @@ def run(
 ) -> tuple[list[Run], list[str]]:
     """Measure what is worth it; return the results, and the groups that were not run.
 
-    The bounds and the two halves come first: they tell which groups can matter.
+    The bounds and the two halves come first: they tell which groups can matter. Incomplete and
+    Interrupted, as of `measure`, have all results that there are.
     """
 
     def results(chosen: Sequence[Row]) -> list[Run]:
@@ -94,10 +95,18 @@ def run(
     share = shares(next(each for each in runs if each["policy"] == NEITHER))
     skipped = [group for group in KERNEL if share[group] < LEAST_SHARE]
     more = [row for row in rows() if row.group is not None and row.group not in skipped]
-    runs += results(more) if more else []
+    try:
+        runs += results(more) if more else []
+    except (Incomplete, Interrupted) as ended:
+        ended.runs = _in_order(runs + ended.runs)
+        raise
+    return _in_order(runs), skipped
+
+
+def _in_order(runs: Iterable[Run]) -> list[Run]:
     order = [row.name for row in rows()]
     order.insert(order.index(BOTH), ORACLE)
-    return sorted(runs, key=lambda each: order.index(each["policy"])), skipped
+    return sorted(runs, key=lambda each: order.index(each["policy"]))
 
 
 def shares(run: Run) -> dict[str, float]:

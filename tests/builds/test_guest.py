@@ -28,6 +28,15 @@ def test_a_job_s_files_keep_their_modes(tools: Root, tmp_path: Path) -> None:
     assert in_image(tools, image, "cat /opt/folder/file") == "content"
 
 
+def test_a_link_that_is_named_is_what_it_points_to(tools: Root, tmp_path: Path) -> None:
+    (tmp_path / "prog-1.2").write_text("content")
+    link = tmp_path / "prog"
+    link.symlink_to("prog-1.2")
+    image = tmp_path / "job.img"
+    guest.job_image({"/home/me/prog": link}, image)
+    assert in_image(tools, image, "cat /home/me/prog") == "content"
+
+
 def test_a_job_s_image_is_the_same_each_time(tools: Root, tmp_path: Path) -> None:
     images = [tmp_path / "one.img", tmp_path / "two.img"]
     for image in images:

@@ -48,6 +48,7 @@ COUNTED = {
 RUN = {
     "policy": "naive",
     "seed": 1,
+    "machine": {"variant": "fast x 2"},
     "operations": 10,
     "seconds": 0.5,
     "instructions": {"user": 1, "kernel": 2},

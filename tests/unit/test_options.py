@@ -17,8 +17,10 @@ import pytest
 from kloc import policy, workload
 from kloc.commands import compare, machines, options, policies, run, shell
 from kloc.errors import KlocError
+from kloc.machine import Raw
+from kloc.measure import Incomplete, Interrupted
 
-RESULT = {
+RESULT: dict[str, Any] = {
     "schema": 1,
     "kernel": {"release": "6.12", "series": "a"},
     "versions": {"qemu": "10"},
@@ -138,7 +140,6 @@ def test_factors_that_are_none(option: str, value: str, capsys: pytest.CaptureFi
         (("redis", "--machine", "tierd"), "unknown machine 'tierd', did you mean 'tiered'"),
         (("redis", "--seeds", "0"), "there must be at least one"),
         (("a.json", "redis"), "not both at once"),
-        (("a.json", "b.json", "c.json"), "one or two result files"),
         (("a.json", "--quick", "--seeds", "3"), "--seeds, --quick: nothing is run"),
         (("a.json", "--machine", "cxl"), "--machine: nothing is run"),
         (("a.json", "--slow-bandwidth", "1/4"), "--slow-bandwidth: nothing is run"),
@@ -222,6 +223,53 @@ def test_a_result_file_is_shown_and_reported(
     assert "same machine, same versions" in capsys.readouterr().out
 
 
+def other_file(path: Path, **changes: Any) -> str:
+    """A result file that differs in its run."""
+    (run,) = RESULT["runs"]
+    path.write_text(json.dumps({**RESULT, "runs": [{**run, **changes}]}))
+    return str(path)
+
+
+def test_files_of_one_machine_and_versions_are_one_table(
+    written: list[Any], result_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bounds = [
+        other_file(tmp_path / f"{name}.json", policy=name, throughput=rate)
+        for name, rate in (("all-slow", 4.0), ("all-fast", 10.0))
+    ]
+    argv = [bounds[0], str(result_file), bounds[1], "--report", f"{tmp_path}/r.html"]
+    assert compare.run(parsed(compare, *argv)) == 0
+    shown = capsys.readouterr().out
+    (row,) = [line for line in shown.splitlines() if line.strip().startswith("tpp")]
+    assert row.split() == ["tpp", "5", "1.25", "50", "%"]
+    assert [run["policy"] for run in written[0][1]["runs"]] == ["all-slow", "tpp", "all-fast"]
+
+
+def test_files_that_differ_are_shown_apart_with_what_they_differ_in(
+    result_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**RESULT, "versions": {"qemu": "11"}}))
+    same = tmp_path / "same.json"
+    same.write_text(json.dumps(RESULT))
+    assert compare.run(parsed(compare, str(result_file), str(other), str(same))) == 0
+    shown = capsys.readouterr().out
+    assert f"{result_file} and {other} differ in:\n  versions.qemu: 10 against 11\n" in shown
+    assert f"{result_file} and {same}: same machine, same versions\n" in shown
+
+
+def test_what_objects_found_is_reported_and_nothing_else(
+    written: list[Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "objects.json"
+    found = {"schema": 1, "workload": "w", "inputs": {"small": {}}}
+    path.write_text(json.dumps(found))
+    with pytest.raises(KlocError, match="is of kloc objects"):
+        compare.run(parsed(compare, str(path)))
+    assert compare.run(parsed(compare, str(path), f"--report={tmp_path}/r.html")) == 0
+    assert written == [(tmp_path / "r.html", found)]
+
+
 def test_a_report_does_not_replace_what_it_is_of(result_file: Path) -> None:
     with pytest.raises(KlocError, match="would replace the result file"):
         compare.run(parsed(compare, str(result_file), f"--report={result_file}"))
@@ -242,6 +290,44 @@ def test_figures_are_shown_even_if_no_report_can_be_made(
     with pytest.raises(KlocError, match="the disk is full"):
         compare.run(parsed(compare, *argv))
     assert "tpp" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("end", [Incomplete, Interrupted])
+def test_what_was_done_is_shown_if_the_rest_was_not(
+    end: type[Incomplete] | type[Interrupted],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object) -> None:
+        if end is Interrupted:
+            raise Interrupted(RESULT["runs"])
+        raise Incomplete({"w under stock": KlocError("it crashed")}, RESULT["runs"])
+
+    monkeypatch.setattr(compare, "prepare", lambda _: {})
+    monkeypatch.setattr(compare, "measure", stop)
+    monkeypatch.setattr(compare.result, "document", lambda *_: RESULT)
+    with pytest.raises(end):
+        compare.run(parsed(compare, "redis", "--policies=tpp", f"--json={tmp_path}/j"))
+    assert "tpp" in capsys.readouterr().out
+    assert json.loads((tmp_path / "j").read_text()) == RESULT
+
+
+def test_a_program_s_result_is_written_before_its_output_is_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    (measured,) = RESULT["runs"]
+    monkeypatch.setattr(run.machine, "prepare", lambda _: None)
+    monkeypatch.setattr(run.machine, "run", lambda *_: Raw({"measured": "1\n"}, {}, None, ""))
+    monkeypatch.setattr(run.result, "from_raw", lambda *_: measured)
+    monkeypatch.setattr(run.result, "document", lambda *_: RESULT)
+    monkeypatch.setattr("builtins.print", closed)
+    with pytest.raises(BrokenPipeError):
+        run.run(parsed(run, f"--json={tmp_path}/j", program=["seq", "1000000"]))
+    assert json.loads((tmp_path / "j").read_text()) == RESULT
 
 
 def test_names_are_completed_where_they_are_asked_for() -> None:

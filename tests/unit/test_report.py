@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from kloc import report
 from kloc.errors import KlocError
+from kloc.report import objects as of_objects
 from kloc.report import page, plots
 from kloc.report.cases import Spread, cases
 from kloc.report.figure import COLOURS
@@ -106,7 +107,14 @@ def objects() -> dict[str, Any]:
 
     small = {"anon": kind(60, 0.5, 2e9), "slab:dentry": kind(40, 0.5, 36e6)}
     large = {"anon": kind(250, 0.25, 2e9), "file": kind(750, 0.75, None)}
-    return {"schema": 1, "workload": "redis", "inputs": {"small": small, "large": large}}
+    return {
+        "schema": 1,
+        "workload": "redis",
+        "seed": 3,
+        "variant": "fast x 2",
+        "machine": {"name": "tiered"},
+        "inputs": {"small": small, "large": large},
+    }
 
 
 def section(made: Page, name: str) -> Section:
@@ -214,6 +222,20 @@ def test_the_commands_repeat_the_runs() -> None:
         "--machine tiered --seeds 2",
         "./kloc run redis --policy tpp --machine tiered --fast 1/2 --slow-bandwidth 1/4 --seed 7",
     ]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_command_repeats_what_if() -> None:
+    kinds = {"placement": {"fast": ["anon", "shmem"]}}
+    rows = [*compared(), run("application", 1, **kinds)]
+    (block,) = section(page.page(document(*rows)), "repeat").blocks
+    assert block.code == "./kloc what-if redis --machine tiered --seed 1"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_command_repeats_what_was_observed() -> None:
+    (block,) = section(of_objects.page(objects()), "repeat").blocks
+    assert block.code == "./kloc objects redis --machine tiered --fast 2 --seed 3"
 
 
 @pytest.mark.usefixtures("undrawn")

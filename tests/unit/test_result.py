@@ -7,6 +7,7 @@ import copy
 import io
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from kloc import policy, profile, result, table
+from kloc import policy, profile, result, table, workload
 from kloc.errors import KlocError
 from kloc.machine import Job, Raw
 from kloc.workload import Outcome
 
-VMSTAT = "numa_hint_faults {}\npgpromote_success {}\npgsteal_kswapd {}\npgdemote_kswapd {}\n"
+VMSTAT = (
+    "numa_hint_faults {}\npgpromote_success {}\npgsteal_kswapd {}\npgdemote_kswapd {}\n"
+    "pgsteal_khugepaged {}\npgdemote_khugepaged {}\n"
+)
 MODEL: dict[str, Any] = {
     "time_ns": 2_000_000_000,
     "monotonic_ns": 2_000_000_100,
@@ -47,8 +51,8 @@ def run(
 ) -> result.Run:
     job = Job("w", profile.load("tiered"), {}, seed=3)
     frames = {
-        "vmstat_begin": VMSTAT.format(1, 1, 1, 1),
-        "vmstat_end": VMSTAT.format(11, 1, 5 + evicted, 5),
+        "vmstat_begin": VMSTAT.format(1, 1, 1, 1, 1, 1),
+        "vmstat_end": VMSTAT.format(11, 1, 5 + evicted, 5, 3, 3),
     }
     if log is not None:
         frames["kernel"] = log
@@ -218,6 +222,16 @@ def test_results_of_other_variants_differ() -> None:
     assert result.differences(content(one), content(one, other)) == [
         "variants: as it is against as it is; fast x 2"
     ]
+
+
+def test_a_table_says_what_size_it_is_of() -> None:
+    quick: result.Run = {**fake("tpp", 1, 1), "size": asdict(workload.QUICK)}
+    (title, _) = table.comparisons([quick], 100)
+    assert str(title).endswith("1 core, 1 seed, --quick")
+    (title, _) = table.comparisons([fake("stock", 1, 1), quick], 100)
+    assert str(title).endswith("1 core, 1 seed, whole and --quick")
+    (title, _) = table.comparisons([fake("stock", 1, 1)], 100)
+    assert str(title).endswith("1 core, 1 seed")
 
 
 @pytest.mark.parametrize(

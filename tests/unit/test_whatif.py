@@ -13,6 +13,7 @@ import pytest
 
 from kloc import machine, measure, policy, profile, whatif, workload
 from kloc.commands import what_if
+from kloc.errors import KlocError
 from kloc.machine import Parts
 from kloc.measure import Task
 from kloc.policy import Policy
@@ -116,6 +117,28 @@ def test_groups_that_cannot_matter_are_not_run(measured: list[str]) -> None:
     assert "there are 192: kernel 10, application 10, " in lines[0]
     assert "all-fast" not in lines[0]
     assert lines[1].endswith(": block devices, page tables, sockets")
+
+
+def test_what_was_measured_is_kept_if_a_group_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pretend(todo: Sequence[Task], policies: Sequence[Policy], *_: object) -> list[Run]:
+        runs = [fake(each) for each in policies]
+        if policies[-1].name == whatif.ORACLE:
+            return runs
+        raise measure.Incomplete({runs[0]["policy"]: KlocError("it crashed")}, runs[1:])
+
+    monkeypatch.setattr(whatif, "measure", pretend)
+    parts = cast(Parts, SimpleNamespace())
+    with pytest.raises(measure.Incomplete) as failed:
+        whatif.run(workload.load("redis"), profile.load("tiered"), 1, workload.QUICK, parts)
+    assert [run["policy"] for run in failed.value.runs] == [
+        "all-slow",
+        "kernel",
+        "application",
+        "application + slab",
+        "application + the rest",
+        "oracle",
+        "all-fast",
+    ]
 
 
 def test_a_dry_run_says_which_kinds_are_fast(capsys: pytest.CaptureFixture[str]) -> None:

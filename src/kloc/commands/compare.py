@@ -39,8 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "workloads",
         nargs="+",
         metavar="WORKLOAD",
-        help="what to run; or one or two result files (.json), to see what is in them "
-        "and how they differ; with --report, a report of the first",
+        help="what to run; or result files (.json), to see what is in them: in one table, "
+        "or if they differ in more than policies and workloads, how; with --report, a report of "
+        "that table, or of the first",
     )
     options.completes(what, workload.names, ".json")
     policies = parser.add_argument(
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if files and len(files) < len(args.workloads):
         raise KlocError(
             "workloads are run, and result files are shown, not both at once",
-            "kloc compare WORKLOAD..., or kloc compare A.json [B.json]",
+            "kloc compare WORKLOAD..., or kloc compare A.json B.json...",
         )
     options.check_outputs(args)
     if files:
@@ -93,11 +94,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[result.Run]) -> None:
     base = profile.load(args.machine)
-    try:
-        options.write_outputs(args, result.document(parts.values(), asdict(base), runs))
-    finally:
-        # Whatever becomes of the files, what took ten minutes is shown.
-        _print(runs)
+    document = result.document(parts.values(), asdict(base), runs)
+    options.deliver(args, document, lambda: _print(runs))
 
 
 def _list(todo: list[Task]) -> int:
@@ -108,27 +106,41 @@ def _list(todo: list[Task]) -> int:
 
 
 def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
-    if len(paths) > 2:
-        raise KlocError("one or two result files can be shown", "kloc compare A.json [B.json]")
     if args.report and args.report.resolve() in [path.resolve() for path in paths]:
         raise KlocError(f"--report {args.report} would replace the result file", "name another one")
     contents = [result.read(path) for path in paths]
+    names = [str(path) for path in paths]
+    for name, content in zip(names, contents, strict=True):
+        if result.is_of_objects(content):
+            return _report_objects(args, name, contents)
+    if (joined := result.joined(contents)) is not None:
+        names, contents = [", ".join(names)], [joined]
     options.write_outputs(args, contents[0])
-    for path, content in zip(paths, contents, strict=True):
-        ui.console_out().print(f"{path}:", markup=False)
+    for name, content in zip(names, contents, strict=True):
+        ui.console_out().print(f"{name}:", markup=False)
         _print(content["runs"])
-    if len(contents) == 2:
-        _print_differences(*contents)
+    for name, content in zip(names[1:], contents[1:], strict=True):
+        _print_differences(names[0], contents[0], name, content)
     return 0
 
 
-def _print_differences(one: dict[str, Any], other: dict[str, Any]) -> None:
-    differences = result.differences(one, other)
-    print(
-        "\n".join(["they differ in:", *(f"  {line}" for line in differences)])
-        if differences
-        else "same machine, same versions"
-    )
+def _report_objects(args: argparse.Namespace, name: str, contents: list[dict[str, Any]]) -> int:
+    """Write the report of what `kloc objects` found, which is all that can be done with it."""
+    if args.report is None or len(contents) > 1:
+        raise KlocError(
+            f"{name} is of kloc objects: it has no runs to show or compare",
+            "kloc compare FILE --report OUT.html makes a report of it",
+        )
+    options.write_outputs(args, contents[0])
+    return 0
+
+
+def _print_differences(name: str, one: dict[str, Any], other_name: str, other: Any) -> None:
+    if differences := result.differences(one, other):
+        print(f"{name} and {other_name} differ in:")
+        print("\n".join(f"  {line}" for line in differences))
+    else:
+        print(f"{name} and {other_name}: same machine, same versions")
 
 
 def _print(runs: list[result.Run]) -> None:

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import objects, result, ui, workload
+from kloc import objects, profile, result, ui, workload
 from kloc.commands import options
-from kloc.measure import measure, prepare
+from kloc.machine import Parts
+from kloc.measure import Incomplete, Interrupted, Task, measure, prepare
 from kloc.policy import load
+from kloc.result import Run
 
 NAME = "objects"
 HELP = "show what a workload's pages are used for: kinds, references, misses, lifetimes"
@@ -44,24 +47,46 @@ def run(args: argparse.Namespace) -> int:
             print(f"{task.title()}, {name} input, observed")
         return 0
     parts = prepare([what])
-    measured = measure(list(todo.values()), [load(objects.POLICY)], parts, args.follow)
+    policies = [load(objects.POLICY)]
+    try:
+        measured = measure(list(todo.values()), policies, parts, args.follow)
+    except (Incomplete, Interrupted) as ended:
+        if ended.runs:
+            _show(args, parts, what.name, todo, ended.runs)
+        raise
+    _show(args, parts, what.name, todo, measured)
+    return 0
+
+
+def _show(
+    args: argparse.Namespace,
+    parts: Mapping[str, Parts],
+    name: str,
+    todo: Mapping[str, Task],
+    measured: Sequence[Run],
+) -> None:
+    """Write and print what was found of the inputs that were measured."""
     runs = {
-        name: run
-        for name, task in todo.items()
+        size: run
+        for size, task in todo.items()
         for run in measured
         if run["size"] == asdict(task.size)
     }
     host = next(iter(todo.values())).profile
-    versions = result.document(parts.values(), asdict(host), [])
-    sizes = {name: task.size for name, task in todo.items()}
-    document = objects.document(versions, what.name, runs, sizes)
-    options.write_outputs(args, document)
-    inputs = {name: objects.uses(each["objects"]) for name, each in runs.items()}
-    if args.plot:
-        objects.plot(args.plot, f"{what.name} on {host.title()}", inputs)
-    for name, of in inputs.items():
-        for made in objects.tables(f"{what.name}, {name} input", of):
+    versions = result.document(parts.values(), asdict(profile.load(args.machine)), [])
+    sizes = {size: task.size for size, task in todo.items()}
+    document = objects.document(versions, name, runs, sizes)
+    inputs = {size: objects.uses(each["objects"]) for size, each in runs.items()}
+    try:
+        options.deliver(args, document, lambda: _print(name, inputs))
+    finally:
+        if args.plot:
+            objects.plot(args.plot, f"{name} on {host.title()}", inputs)
+
+
+def _print(name: str, inputs: Mapping[str, objects.Uses]) -> None:
+    for size, of in inputs.items():
+        for made in objects.tables(f"{name}, {size} input", of):
             ui.console_out().print(made)
     for line in READING:
         ui.console_out().print(line, markup=False)
-    return 0

@@ -115,6 +115,19 @@ def write_outputs(args: argparse.Namespace, document: Mapping[str, Any]) -> None
         importlib.import_module("kloc.report").write(args.report, document)
 
 
+def deliver(
+    args: argparse.Namespace, document: Mapping[str, Any], show: Callable[[], None]
+) -> None:
+    """Write what --json and --report ask for, then `show` it, whatever became of the files.
+
+    What is shown may be piped into a program that does not read all of it, and took minutes.
+    """
+    try:
+        write_outputs(args, document)
+    finally:
+        show()
+
+
 def _check_target(option: str, path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():

@@ -108,10 +108,8 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
             watch.show({job.name: one})
 
         raw = machine.run(job, parts, look)
-    printed = raw.frames.get("measured", "")
-    if printed:
-        print(printed, end="" if printed.endswith("\n") else "\n")
-    return _show(args, parts, result.from_raw(job, chosen, Outcome(1, None), raw))
+    measured = result.from_raw(job, chosen, Outcome(1, None), raw)
+    return _show(args, parts, measured, raw.frames.get("measured", ""))
 
 
 def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
@@ -121,17 +119,19 @@ def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
     return scripts
 
 
-def _show(args: argparse.Namespace, parts: machine.Parts, measured: result.Run) -> int:
-    try:
-        base = profile.load(args.machine)
-        options.write_outputs(args, result.document([parts], asdict(base), [measured]))
-    finally:
-        # Whatever becomes of the files, what took minutes is shown.
-        _print(measured)
+def _show(
+    args: argparse.Namespace, parts: machine.Parts, measured: result.Run, printed: str = ""
+) -> int:
+    base = profile.load(args.machine)
+    document = result.document([parts], asdict(base), [measured])
+    options.deliver(args, document, lambda: _print(measured, printed))
     return 0
 
 
-def _print(measured: result.Run) -> None:
+def _print(measured: result.Run, printed: str) -> None:
+    """Show a run's result, after what a program of one's own printed."""
+    if printed:
+        print(printed, end="" if printed.endswith("\n") else "\n")
     console = ui.console_out()
     if measured["computed"]:
         console.print(*table.comparisons([measured], console.width), sep="\n")

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kloc import result, table, ui, whatif, workload
+from kloc import profile, result, table, ui, whatif, workload
 from kloc.commands import options
-from kloc.measure import prepare
+from kloc.machine import Parts
+from kloc.measure import Incomplete, Interrupted, prepare
 
 NAME = "what-if"
 HELP = "measure what placing pages by kind would win, in the model alone"
@@ -35,10 +37,29 @@ def run(args: argparse.Namespace) -> int:
         print("computed from the first: oracle")
         return 0
     parts = prepare([what])
-    runs, skipped = whatif.run(what, host, args.seed, size, parts[what.name], args.follow)
-    options.write_outputs(args, result.document(parts.values(), asdict(host), runs))
+    try:
+        runs, skipped = whatif.run(what, host, args.seed, size, parts[what.name], args.follow)
+    except (Incomplete, Interrupted) as ended:
+        if ended.runs:
+            _show(args, parts, ended.runs, [])
+        raise
+    _show(args, parts, runs, skipped)
+    return 0
+
+
+def _show(
+    args: argparse.Namespace,
+    parts: Mapping[str, Parts],
+    runs: list[result.Run],
+    skipped: Sequence[str],
+) -> None:
+    base = profile.load(args.machine)
+    document = result.document(parts.values(), asdict(base), runs)
+    options.deliver(args, document, lambda: _print(runs, skipped))
+
+
+def _print(runs: list[result.Run], skipped: Sequence[str]) -> None:
     console = ui.console_out()
     console.print(*table.comparisons(runs, console.width, first="pages that are fast"), sep="\n")
     for line in [*table.remarks(runs), *whatif.remarks(runs, skipped)]:
         ui.console_out().print(line, markup=False)
-    return 0

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from kloc.report import kinds, text
 from kloc.report.figure import COLOURS, Figure, Table, drawing, short
 from kloc.report.kinds import Group
 from kloc.report.layout import Block, Card, Page, Section
-from kloc.report.page import machine, versions
+from kloc.report.page import machine, repeated, versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,9 +48,7 @@ def page(document: Mapping[str, Any]) -> Page:
         _times(workload, inputs),
         machine(document),
         versions(document),
-        Section(
-            "repeat", "To repeat it", "", [Block(code=f"./kloc objects {shlex.quote(workload)}")]
-        ),
+        Section("repeat", "To repeat it", "", [Block(code=_command(document))]),
     ]
     subtitle = f"Kernel objects and application pages · {text.listed(list(inputs))} input"
     return Page(
@@ -61,6 +58,12 @@ def page(document: Mapping[str, Any]) -> Page:
         cards=[_card(name, found) for name, found in inputs.items()],
         sections=[section for section in sections if section],
     )
+
+
+def _command(document: Mapping[str, Any]) -> str:
+    machine = str(document["machine"]["name"])
+    variant, seed = str(document.get("variant", "")), int(document.get("seed", 1))
+    return repeated("objects", str(document["workload"]), machine, variant, seed)
 
 
 def _card(name: str, found: Kinds) -> Card:

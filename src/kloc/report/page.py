@@ -393,6 +393,9 @@ def _commands(found: Sequence[Case]) -> Iterable[str]:
         if case.workload not in known:
             yield from _own_program(case)
             continue
+        if any("placement" in run for run in case.runs):
+            yield from _what_if(case)
+            continue
         seeds = tuple(sorted({run["seed"] for run in case.runs}))
         key = (
             case.machine,
@@ -414,6 +417,22 @@ def _commands(found: Sequence[Case]) -> Iterable[str]:
                 for seed in seeds:
                     chosen = ["--policy", policy, *options, "--seed", str(seed)]
                     yield shlex.join(["./kloc", "run", each, *chosen])
+
+
+def _what_if(case: Case) -> Iterable[str]:
+    for seed in sorted({run["seed"] for run in case.runs}):
+        yield repeated(
+            "what-if", case.workload, case.machine, case.variant, seed, result.length(case.runs[0])
+        )
+
+
+def repeated(
+    command: str, workload: str, machine: str, variant: str, seed: int, length: str = ""
+) -> str:
+    """Return the command line of `kloc COMMAND WORKLOAD` on that variant of a machine."""
+    options = ["--machine", _machine(machine), *_variant(variant), "--seed", str(seed)]
+    options += [f"--{length}"] if length else []
+    return shlex.join(["./kloc", command, workload, *options])
 
 
 def _own_program(case: Case) -> Iterable[str]:
