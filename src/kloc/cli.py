@@ -2,11 +2,14 @@
 """The command line: finds the subcommand's module and runs it."""
 
 import argparse
+import errno
 import importlib
 import os
 import pkgutil
 import signal
+import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, cast
@@ -17,6 +20,22 @@ from kloc.errors import KlocError
 FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
+
+NO_SPACE = (
+    "make room: kloc doctor says where it is missing, kloc doctor --prune removes what is old; "
+    "or choose another cache folder with --cache DIR"
+)
+NOT_ALLOWED = (
+    "see to it that you may use it; another cache folder is chosen with --cache DIR or KLOC_CACHE"
+)
+HINTS = {
+    errno.ENOSPC: NO_SPACE,
+    errno.EDQUOT: NO_SPACE,
+    errno.EACCES: NOT_ALLOWED,
+    errno.EPERM: NOT_ALLOWED,
+    errno.EROFS: NOT_ALLOWED,
+}
+"""What to do about an error of the system's."""
 
 
 class Command(Protocol):
@@ -41,9 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if program is not None and not getattr(args.command, "TAKES_PROGRAM", False):
         parser.error(f"{args.command.NAME} takes no program after '--'")
     args.program = program
-    _settle(args)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        _settle(args)
         return cast(Command, args.command).run(args)
     except KlocError as error:
         _report(error)
@@ -53,6 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (OSError, subprocess.CalledProcessError) as error:
+        ui.detail(traceback.format_exc().rstrip())
+        _report(_explained(error))
         return FAILED
 
 
@@ -119,3 +142,15 @@ def _report(error: KlocError) -> None:
     ui.say(f"kloc: {error.message}")
     if error.hint:
         ui.say(error.hint)
+
+
+def _explained(error: OSError | subprocess.CalledProcessError) -> KlocError:
+    """Return what the system, or a program of the host's, refused, and what to do about it."""
+    if isinstance(error, subprocess.CalledProcessError):
+        return KlocError(
+            f"{error.cmd[0]} failed (status {error.returncode})",
+            "what it said is above; kloc doctor says whether there is room",
+        )
+    reason = error.strerror or str(error)
+    named = f"{error.filename}: " if error.filename is not None else ""
+    return KlocError(named + reason, HINTS.get(error.errno or 0))

@@ -79,7 +79,7 @@ def command_line(argv: Sequence[str]) -> None:
 
 
 def ask(question: str, unattended: str) -> bool:
-    """Ask a yes/no `question`; `--yes` answers it.
+    """Ask a yes/no `question`; `--yes` answers it, and the end of the input (Ctrl-D) is a no.
 
     Without a terminal and without `--yes` nobody can answer: KlocError with the hint `unattended`.
     """
@@ -87,7 +87,12 @@ def ask(question: str, unattended: str) -> bool:
         return True
     if not sys.stdin.isatty():
         raise KlocError(f"{question} Nobody is there to answer", hint=unattended)
-    answer = console().input(f"{question} [Y/n] ")
+    try:
+        answer = console().input(f"{question} [Y/n] ")
+    except EOFError:
+        # The cursor is still behind the question.
+        say("")
+        return False
     return answer.strip().lower() in ("", "y", "yes")
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 import argparse
+import errno
+import os
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,6 +55,55 @@ def test_an_error_is_said_with_what_to_do(
     ui.console.cache_clear()
     assert start(monkeypatch, command(run)) == 1
     assert capsys.readouterr().err == "kloc: it [is] broken\nmend it\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/a/b"),
+            f"kloc: /a/b: Permission denied\n{cli.NOT_ALLOWED}\n",
+        ),
+        (
+            OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+            f"kloc: No space left on device\n{cli.NO_SPACE}\n",
+        ),
+        (IsADirectoryError(errno.EISDIR, "Is a directory", "/a"), "kloc: /a: Is a directory\n"),
+        (
+            subprocess.CalledProcessError(2, ["tar", "-x"]),
+            "kloc: tar failed (status 2)\n"
+            "what it said is above; kloc doctor says whether there is room\n",
+        ),
+    ],
+)
+def test_what_the_system_refuses_is_said(
+    error: Exception,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: ui.Settings,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run(args: argparse.Namespace) -> int:
+        raise error
+
+    ui.console.cache_clear()
+    assert start(monkeypatch, command(run)) == 1
+    assert capsys.readouterr().err == said
+    assert start(monkeypatch, command(run), "--verbose") == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_cache_of_somebody_elses(
+    monkeypatch: pytest.MonkeyPatch, settings: ui.Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def hold(environment: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", f"{environment}.used")
+
+    monkeypatch.setattr(cache, "hold", hold)
+    monkeypatch.setattr(cli.sys, "prefix", str(cache.folder() / "python" / "key"))
+    ui.console.cache_clear()
+    assert start(monkeypatch, command(lambda _: 0)) == 1
+    assert "--cache DIR" in capsys.readouterr().err
 
 
 def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -193,6 +194,40 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_runs(
     for command in (run, compare):
         with pytest.raises(KlocError, match=f"{option} .*{reason}"):
             command.run(parsed(command, "redis", option, str(tmp_path / target)))
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder in which nothing can be seen; as root there is no such one."""
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    real, allowed = Path.stat, os.access
+
+    def stat(path: Path, **how: Any) -> os.stat_result:
+        if folder in path.parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, **how)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder and allowed(path, mode))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("argv", "program", "reason"),
+    [
+        (("redis", "--json", "{}/out"), None, "--json .*closed cannot be written to"),
+        (("redis", "--json", "{}/in/out"), None, "--json .*: Permission denied"),
+        (("--copy", "{}/file"), ["ls"], "closed/file cannot be read: Permission denied"),
+    ],
+)
+def test_what_may_not_be_looked_at_is_refused(
+    argv: tuple[str, ...], program: list[str] | None, reason: str, closed: Path
+) -> None:
+    given = [word.format(closed) for word in argv]
+    with pytest.raises(KlocError, match=reason) as refused:
+        run.run(parsed(run, *given, program=program))
+    assert refused.value.hint
 
 
 def test_two_outputs_are_two_files(tmp_path: Path) -> None:

@@ -21,6 +21,16 @@ def test_yes_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ui.ask("Install it?", "")
 
 
+def test_the_end_of_the_input_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr(ui, "settings", ui.Settings())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(ui.console(), "input", end)
+    assert not ui.ask("Install it?", "")
+
+
 def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)

@@ -21,6 +21,8 @@ from kloc.errors import KlocError
 OUTPUTS = ("json", "report", "plot")
 """The options that name a file which is written at the end."""
 
+ALLOWED = "name one that you may use, or run kloc as who may"
+
 SEED_MAX = (1 << 32) - 1
 
 _Parser = argparse._ActionsContainer
@@ -69,9 +71,12 @@ def copies(args: argparse.Namespace) -> tuple[Path, ...]:
 
 
 def existing(path: Path) -> Path:
-    """Return the path, made absolute; KlocError if nothing is there."""
-    if not path.exists():
-        raise KlocError(f"there is no {path}")
+    """Return the path, made absolute; KlocError if nothing is there, or nothing can be seen."""
+    try:
+        if not path.exists():
+            raise KlocError(f"there is no {path}")
+    except PermissionError as error:
+        raise KlocError(f"{path} cannot be read: {error.strerror}", ALLOWED) from error
     return path.absolute()
 
 
@@ -130,15 +135,19 @@ def deliver(
 
 def _check_target(option: str, path: Path) -> None:
     folder = path.absolute().parent
-    if not folder.is_dir():
-        raise KlocError(f"{option} {path}: there is no folder {folder}", "make it first")
-    if path.is_dir():
-        raise KlocError(f"{option} {path}: that is a folder", "name a file in it")
-    # A file is written beside it and renamed, which would replace a device.
-    if path.exists() and not path.is_file():
-        raise KlocError(f"{option} {path}: that is no regular file")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise KlocError(f"{option} {path}: {folder} cannot be written to")
+    try:
+        if not folder.is_dir():
+            raise KlocError(f"{option} {path}: there is no folder {folder}", "make it first")
+        # Before `path` itself: in a closed folder it cannot even be looked at.
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise KlocError(f"{option} {path}: {folder} cannot be written to", ALLOWED)
+        if path.is_dir():
+            raise KlocError(f"{option} {path}: that is a folder", "name a file in it")
+        # A file is written beside it and renamed, which would replace a device.
+        if path.exists() and not path.is_file():
+            raise KlocError(f"{option} {path}: that is no regular file", "name another file")
+    except PermissionError as error:
+        raise KlocError(f"{option} {path}: {error.strerror}", ALLOWED) from error
 
 
 def _files(prefix: str, suffix: str) -> list[str]:
