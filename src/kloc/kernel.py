@@ -199,10 +199,18 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copy(source, target)
 
 
+def _write(target: Path, text: str) -> None:
+    """Make `target` hold `text`; where that fails, on a full disk say, it stays what it was."""
+    draft = target.with_name(f".{target.name}.draft")
+    draft.write_text(text)
+    draft.rename(target)
+
+
 class WorkTree:
     """The tree in the cache that is compiled, kept in step with the series.
 
     It starts as hard links to the vanilla source, and `changed.json` lists what differs from that.
+    Without that list nobody knows what the tree is, and it is made anew.
     """
 
     def __init__(self, tools: Root, linux: Path) -> None:
@@ -212,7 +220,7 @@ class WorkTree:
         self.folder = linux.parent / "work"
         self.source = self.folder / "source"
         self._changed = self.folder / "changed.json"
-        if not self._changed.exists():
+        if self._noted() is None:
             cache.remove(self.folder)
             self.folder.mkdir()
             subprocess.run(["cp", "--archive", "--link", linux, self.source], check=True)
@@ -229,7 +237,7 @@ class WorkTree:
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             staging = Path(name)
             apply_series(self.tools, self.linux, staging)
-            before = {Path(name) for name in json.loads(self._changed.read_text())}
+            before = self._noted() or set()
             wanted = set(_files(staging))
             self._note(before | wanted)
             for path in wanted:
@@ -239,7 +247,14 @@ class WorkTree:
             self._note(wanted)
 
     def _note(self, changed: set[Path]) -> None:
-        self._changed.write_text(json.dumps(sorted(str(path) for path in changed)))
+        _write(self._changed, json.dumps(sorted(str(path) for path in changed)))
+
+    def _noted(self) -> set[Path] | None:
+        """Return what was noted last; None if nothing was, or it cannot be read."""
+        try:
+            return {Path(name) for name in json.loads(self._changed.read_text())}
+        except (FileNotFoundError, ValueError):
+            return None
 
 
 def _build(tools: Root, variant: str, draft: Path) -> None:
@@ -333,7 +348,7 @@ class _Make:
         if status != 0:
             raise self._error()
         if expected:
-            (self.objects / "steps").write_text(f"{progress.completed:.0f}")
+            _write(self.objects / "steps", f"{progress.completed:.0f}")
 
     def _config(self) -> tuple[bytes, int] | None:
         """Return what .config holds and when it was written, or None."""
@@ -352,8 +367,10 @@ class _Make:
         """Return about how many lines make will print; None where few files have changed."""
         if (self.objects / "vmlinux").exists() and not self._reconfigured:
             return None
-        known = self.objects / "steps"
-        return int(known.read_text()) if known.exists() else self._first_steps
+        try:
+            return int((self.objects / "steps").read_text())
+        except (FileNotFoundError, ValueError):
+            return self._first_steps
 
     def _error(self) -> KlocError:
         lines = self.log.read_text().splitlines()
