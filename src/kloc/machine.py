@@ -243,6 +243,7 @@ class Machine:
             self._check_progress()
             return None
         if self.job.shell:
+            self._check_shell(ended)
             return Raw(self.frames, {}, None, "")
         console = self.console.read_text(errors="replace")
         if CRASH.search(console):
@@ -294,6 +295,17 @@ class Machine:
             )
         if now - host > STAGE_HOST_SECONDS:
             raise self._failure(f"stage {self.stage} lasts over {STAGE_HOST_SECONDS} s")
+
+    def _check_shell(self, status: int) -> None:
+        """Raise RunFailed if there was no shell; its console is the terminal, and told it all."""
+        reason = self.frames.get("failed")
+        if reason is None and status != 0:
+            reason = f"QEMU ended (status {status})"
+        if reason is not None:
+            raise RunFailed(
+                f"{self.job.name}: {reason}",
+                f"what it said is above; the machine's command line is in {self.folder}/command",
+            )
 
     def _failure(self, reason: str, output: str | None = None) -> RunFailed:
         log = self.folder / "qemu.log"

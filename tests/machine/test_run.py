@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from in_machine import MIB_OF_PAGES, SOURCES, kloc_run, result_of
-from kloc import cli, machine, programs, ui
+from kloc import cli, machine, profile, programs, ui
 from kloc.paths import PROJECT
 
 pytestmark = pytest.mark.machine
@@ -60,6 +60,13 @@ def test_a_run_that_fails_says_why_and_gives_no_figure(
     assert told in done.stderr.split(reason)[1]
     assert logged in console_of(done.stderr)
     assert not result.exists()
+
+
+def test_a_shell_that_cannot_be_set_up_is_a_failure() -> None:
+    host = profile.load(profile.DEFAULT)
+    job = machine.Job("shell", host, {}, settings={"/sys/no/such": "1"}, shell=True)
+    with pytest.raises(machine.RunFailed, match="the kernel has no /sys/no/such"):
+        machine.run(job, machine.prepare(()))
 
 
 def console_of(message: str) -> str:

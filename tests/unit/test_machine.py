@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from kloc import machine, measure, policy, profile, workload
-from kloc.machine import DMA_ZONE, Job, Parts
+from kloc.machine import DMA_ZONE, Job, Parts, RunFailed
 
 MEMORY = {"fast": "/fast", "slow": "/slow", "page": "/page"}
 MIB = 1 << 20
@@ -106,3 +109,35 @@ def test_what_is_told_of_a_crash_begins_with_it() -> None:
     told = machine.telling("\n".join([*before, *crash, *after])).splitlines()
     assert told[:2] == crash and len(told) == machine.CONSOLE_TAIL
     assert machine.telling("") == ""
+
+
+def ended_shell(folder: Path, status: int, **frames: str) -> machine.Machine:
+    """Return the machine of a shell whose QEMU ended with `status`; its agent sent `frames`."""
+    sent = [f"@kloc {name} {len(text)}\n{text}\n" for name, text in frames.items()]
+    (folder / "agent").write_text("".join(sent))
+    shell = machine.Machine(job(name="shell", shell=True), cast(Parts, None), folder)
+    shell._process = cast(Any, SimpleNamespace(poll=lambda: status))
+    return shell
+
+
+def test_a_shell_that_ends_is_no_failure(tmp_path: Path) -> None:
+    assert ended_shell(tmp_path, 0, stage="boot", done="ended").step() is not None
+    # Whoever stops QEMU from its terminal meant it.
+    assert ended_shell(tmp_path, 0, stage="boot").step() is not None
+
+
+@pytest.mark.parametrize(
+    ("status", "frames", "reason"),
+    [
+        (0, {"failed": "the kernel has no /x", "done": "failed"}, "the kernel has no /x"),
+        (1, {}, "QEMU ended (status 1)"),
+        (-9, {"stage": "boot"}, "QEMU ended (status -9)"),
+    ],
+)
+def test_a_shell_that_could_not_be_is_told(
+    status: int, frames: Mapping[str, str], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RunFailed) as failed:
+        ended_shell(tmp_path, status, **frames).step()
+    assert failed.value.message == f"shell: {reason}"
+    assert f"{tmp_path}/command" in (failed.value.hint or "")
