@@ -20,9 +20,16 @@ SUITE = "trixie"
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 DEFAULT_SECURITY_MIRROR = "http://deb.debian.org/debian-security"
 
-PACKAGES = ("mmdebstrap", "uidmap", "mount", "debian-archive-keyring")
-"""All that kloc needs installed on the host, beside Python."""
+PROGRAMS = {"mmdebstrap": "mmdebstrap", "uidmap": "newuidmap", "mount": "mount"}
+"""The packages that kloc needs on the host for a program, and that program."""
 
+KEYRING = "debian-archive-keyring"
+"""The package, and the name of its files in KEYRINGS."""
+
+KEYRINGS = Path("/usr/share/keyrings")
+
+PACKAGES = (*PROGRAMS, KEYRING)
+"""All that kloc needs installed on the host, beside Python."""
 
 TEMPORARY = Path("/var/tmp")
 """Where roots are made: on a disk, unlike /tmp, and open to other user ids, unlike a home."""
@@ -40,11 +47,17 @@ class Source:
     components: tuple[str, ...]
 
 
-def missing(packages: Sequence[str] = PACKAGES) -> list[str]:
-    """Return those of `packages` that are not installed here."""
-    if not shutil.which("dpkg-query"):
-        return [name for name in packages if not shutil.which(name)]
-    return [name for name in packages if not _installed(name)]
+def missing() -> list[str]:
+    """Return those of PACKAGES that are not installed here."""
+    there = _installed if shutil.which("dpkg-query") else _found
+    return [name for name in PACKAGES if not there(name)]
+
+
+def _found(package: str) -> bool:
+    """Return whether what is needed of `package` is here, where packages have other names."""
+    if package == KEYRING:
+        return any(KEYRINGS.glob(f"{KEYRING}.*"))
+    return shutil.which(PROGRAMS[package]) is not None
 
 
 def _installed(package: str) -> bool:
@@ -109,9 +122,13 @@ def description() -> str:
 
 
 def apt_lines() -> list[str]:
-    """Return SUITE's lines for apt, from the mirror that the host itself uses for Debian."""
-    codename = os_release().get("VERSION_CODENAME", "")
-    sources = list(_sources(Path("/etc/apt")))
+    """Return SUITE's lines for apt, from the mirror that the host itself uses for Debian.
+
+    What another system's apt uses (Ubuntu's, say) has no SUITE: there it is Debian's own mirror.
+    """
+    release = os_release()
+    codename = release.get("VERSION_CODENAME", "")
+    sources = list(_sources(Path("/etc/apt"))) if release.get("ID") == "debian" else []
     mirror = _mirror(sources, codename) or DEFAULT_MIRROR
     security = _mirror(sources, f"{codename}-security") or DEFAULT_SECURITY_MIRROR
     return [

@@ -30,10 +30,21 @@ Components: main
 """
 
 
-def configure(monkeypatch: pytest.MonkeyPatch, etc: Path, codename: str) -> None:
+UBUNTU = """\
+Types: deb
+URIs: http://archive.ubuntu.com/ubuntu/
+Suites: noble noble-updates noble-security
+Components: main restricted
+"""
+
+
+def configure(
+    monkeypatch: pytest.MonkeyPatch, etc: Path, codename: str, system: str = "debian"
+) -> None:
     real = debian._sources
+    release = {"ID": system, "VERSION_CODENAME": codename}
     monkeypatch.setattr(debian, "_sources", lambda _: real(etc))
-    monkeypatch.setattr(debian, "os_release", lambda: {"VERSION_CODENAME": codename})
+    monkeypatch.setattr(debian, "os_release", lambda: release)
     (etc / "sources.list.d").mkdir()
 
 
@@ -58,6 +69,31 @@ def test_the_mirror_of_deb822_sources(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_no_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     configure(monkeypatch, tmp_path, "")
     assert debian.apt_lines()[0] == f"deb {debian.DEFAULT_MIRROR} trixie main"
+
+
+def test_the_mirror_of_another_system_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(monkeypatch, tmp_path, "noble", system="ubuntu")
+    (tmp_path / "sources.list.d" / "ubuntu.sources").write_text(UBUNTU)
+    assert debian.apt_lines() == [
+        f"deb {debian.DEFAULT_MIRROR} trixie main",
+        f"deb {debian.DEFAULT_MIRROR} trixie-updates main",
+        f"deb {debian.DEFAULT_SECURITY_MIRROR} trixie-security main",
+    ]
+
+
+def test_without_dpkg_it_is_programs_and_files_that_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    there = {"mmdebstrap", "newuidmap", "mount"}
+    monkeypatch.setattr(debian.shutil, "which", lambda name: name if name in there else None)
+    monkeypatch.setattr(debian, "KEYRINGS", tmp_path)
+    assert debian.missing() == ["debian-archive-keyring"]
+    (tmp_path / "debian-archive-keyring.gpg").touch()
+    assert debian.missing() == []
+    there.remove("newuidmap")
+    assert debian.missing() == ["uidmap"]
 
 
 @pytest.fixture
