@@ -26,6 +26,7 @@ from kloc import (
     workload,
 )
 from kloc.errors import KlocError
+from kloc.workload import Workload
 
 CONTENTS = {
     "python": "kloc's own Python environment",
@@ -97,13 +98,23 @@ def used_here() -> set[Path]:
     """Return where in the cache is, or would be, what this checkout uses.
 
     Every builder is asked for what it builds, and nothing is built. What is made from something
-    that is not there yet cannot be told, nor be there.
+    that is not there yet cannot be told, nor be there. What `check` complains of is left out.
     """
     with cache.noting() as noted:
         for ask in _builders():
             with suppress(OSError, KlocError):
                 ask()
     return {*noted, Path(sys.prefix)}
+
+
+def check() -> None:
+    """Raise KlocError if a workload or a machine of this checkout cannot be read.
+
+    Nobody knows then what it uses.
+    """
+    workload.names()
+    for name in profile.names():
+        profile.read(name)
 
 
 def _builders() -> Iterator[Callable[[], object]]:
@@ -113,12 +124,18 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield kernel.vanilla
     yield kerneltree.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
-    known = [workload.load(name) for name in workload.names()]
+    known: list[Workload] = []
+    # One file with a mistake, and no workload is known.
+    with suppress(KlocError):
+        known = [workload.load(name) for name in workload.names()]
     packages = {(), *(each.packages for each in known)}
     yield from (partial(guest.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for each in known for name in each.programs}
     yield from (partial(programs.build, source) for source in sorted({*sources, cost.CALLS}))
-    disks = {cost.DISK_BYTES} | {profile.load(name).storage.capacity for name in profile.names()}
+    disks = {cost.DISK_BYTES}
+    for name in profile.names():
+        with suppress(KlocError):
+            disks.add(profile.read(name).storage.capacity)
     yield from (partial(_disk, size) for size in sorted(disks))
 
 

@@ -2,7 +2,8 @@
 """Machine profiles: what each memory, the core and the disk of a machine can do.
 
 A profile is a TOML file under machine/profiles. Reading one checks that it
-makes sense, so that no machine is started on figures that were mistyped.
+makes sense, so that no machine is started on figures that were mistyped;
+loading one, to run a machine, also checks that this host has the memory.
 """
 
 from __future__ import annotations
@@ -122,6 +123,7 @@ class Profile:
                 differs.append(f"slow bandwidth {slow_bandwidth}")
         changed = replace(changed, variant=", ".join(differs))
         check(changed)
+        check_host(changed)
         return changed
 
 
@@ -131,9 +133,17 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Profile:
+    """Return the profile of that name or path, as `read` does; KlocError if this host is small."""
+    profile = read(name)
+    check_host(profile)
+    return profile
+
+
+def read(name: str) -> Profile:
     """Return the profile of that name, or of that path if it ends in .toml.
 
-    Raises KlocError, naming the file and the key, for one that makes no sense.
+    Raises KlocError, naming the file and the key, for one that makes no sense. This host may have
+    less memory than it takes.
     """
     path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
     if not path.is_file():
@@ -168,10 +178,10 @@ def size(text: object, where: str) -> int:
 
 
 def check(profile: Profile) -> None:
-    """Raise KlocError if no machine can be made from this profile on this host."""
+    """Raise KlocError if no machine can be made from this profile, on whatever host."""
 
     def refuse(reason: str) -> None:
-        raise KlocError(f"machine {profile.title()} is refused: {reason}")
+        raise _refused(profile, reason)
 
     for part in ("cpu", "fast", "slow", "storage"):
         for key, value in vars(getattr(profile, part)).items():
@@ -215,27 +225,33 @@ def check(profile: Profile) -> None:
             f"fast.capacity is {profile.fast.capacity >> 20} MiB; "
             f"the kernel needs {FAST_MIN >> 20} MiB"
         )
-    _check_host(profile, refuse)
+    memory = profile.fast.capacity + profile.slow.capacity
+    if memory > MEMORY_MAX:
+        refuse(
+            f"its memory is {memory >> 20} MiB, and the machine has room for {MEMORY_MAX >> 20} MiB"
+        )
+
+
+def check_host(profile: Profile) -> None:
+    """Raise KlocError if this host has less memory than a machine of this profile takes."""
+    memory = profile.fast.capacity + profile.slow.capacity
+    host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if memory + HOST_RESERVE > host:
+        raise _refused(
+            profile,
+            f"its memory is {memory >> 20} MiB, and this host has {host >> 20} MiB, "
+            f"of which {HOST_RESERVE >> 20} MiB are needed beside it",
+        )
+
+
+def _refused(profile: Profile, reason: str) -> KlocError:
+    return KlocError(f"machine {profile.title()} is refused: {reason}")
 
 
 def _distance(profile: Profile) -> float:
     """Return how far the tiers are apart for the kernel, which is told of their reads."""
     latency = profile.slow.read_latency_ns / profile.fast.read_latency_ns
     return latency * profile.fast.read_bandwidth / profile.slow.read_bandwidth
-
-
-def _check_host(profile: Profile, refuse: Any) -> None:
-    memory = profile.fast.capacity + profile.slow.capacity
-    if memory > MEMORY_MAX:
-        refuse(
-            f"its memory is {memory >> 20} MiB, and the machine has room for {MEMORY_MAX >> 20} MiB"
-        )
-    host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if memory + HOST_RESERVE > host:
-        refuse(
-            f"its memory is {memory >> 20} MiB, and this host has {host >> 20} MiB, "
-            f"of which {HOST_RESERVE >> 20} MiB are needed beside it"
-        )
 
 
 def _parse(path: Path, text: Mapping[str, Any]) -> Profile:

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from kloc.errors import KlocError, unknown
 from kloc.paths import PROJECT
@@ -113,17 +115,34 @@ def percentiles(
 def _registry() -> dict[str, Workload]:
     registry: dict[str, Workload] = {}
     for path in sorted(WORKLOADS.glob("*.py")):
-        spec = importlib.util.spec_from_file_location(f"kloc_workload_{path.stem}", path)
-        if spec is None or spec.loader is None:
-            raise KlocError(f"{path} cannot be read as a Python module")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module  # Where a dataclass looks its module up.
-        spec.loader.exec_module(module)
-        for workload in module.workloads():
+        for workload in _read(path):
             if workload.name in registry:
                 raise KlocError(f"{path}: there is a workload {workload.name} already")
             registry[workload.name] = workload
     return registry
+
+
+def _read(path: Path) -> list[Workload]:
+    """Return the workloads of a file; KlocError, with the file and the line, for a mistake in it.
+
+    It is Python, and whoever writes one makes any mistake there is.
+    """
+    spec = importlib.util.spec_from_file_location(f"kloc_workload_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise KlocError(f"{path} cannot be read as a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Where a dataclass looks its module up.
+    try:
+        spec.loader.exec_module(module)
+        return list(module.workloads())
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        where = f"{path}, line {lines[-1]}" if lines else f"{path}"
+        raise KlocError(
+            f"{where}: {type(error).__name__}: {error}",
+            "mend it: docs/guide.md says what a workload's file has",
+        ) from error
 
 
 def names() -> list[str]:

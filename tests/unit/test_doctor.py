@@ -3,11 +3,12 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kloc import cache, debian, inventory, plugin, root, ui
+from kloc import cache, debian, inventory, plugin, root, ui, workload
 from kloc.commands import doctor
 from kloc.errors import KlocError
 
@@ -123,6 +124,43 @@ def test_nothing_is_removed_unasked(monkeypatch: pytest.MonkeyPatch, full_cache:
     monkeypatch.setattr(ui, "ask", lambda *_: False)
     doctor.run(options("--prune"))
     assert names(full_cache) == before
+
+
+def test_it_helps_on_a_small_host(
+    monkeypatch: pytest.MonkeyPatch, empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 4096}.get(name, 1 << 18))
+    assert doctor.run(options("--json")) == 1
+    found = {found["what"]: found for found in json.loads(capsys.readouterr().out)["findings"]}
+    assert not found["memory"]["well"]
+    assert found["workloads and machines"]["well"]
+
+
+@pytest.fixture
+def mistaken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A checkout with a workload that cannot be read."""
+    (tmp_path / "bad.py").write_text("mistake\n")
+    monkeypatch.setattr(workload, "WORKLOADS", tmp_path)
+    workload._registry.cache_clear()
+    yield
+    workload._registry.cache_clear()
+
+
+def test_it_says_which_workload_cannot_be_read(
+    mistaken: None, empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor.run(options("--json")) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    (workloads,) = [found for found in findings if found["what"] == "workloads and machines"]
+    assert "bad.py, line 1: NameError" in workloads["state"]
+
+
+def test_what_is_not_known_to_be_unused_stays(mistaken: None, full_cache: Path) -> None:
+    before = names(full_cache)
+    with pytest.raises(KlocError, match=r"bad\.py"):
+        doctor.run(options("--prune", "all-unused"))
+    assert names(full_cache) == before
+    assert doctor.run(options("--prune", "old")) == 0
 
 
 @pytest.mark.parametrize("argv", [("--dry-run",), ("--prune", "--json")])

@@ -373,6 +373,15 @@ def test_names_are_completed_where_they_are_asked_for() -> None:
     assert "stock,tpp" in complete("stock,t")
 
 
+@pytest.mark.parametrize(("command", "name"), [(machines, "cxl"), (policies, "tpp")])
+def test_what_there_is_is_listed_on_a_small_host(
+    command: Any, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 4096}.get(name, 1 << 18))
+    assert command.run(parsed(command, "--json=-")) == 0
+    assert name in [row["name"] for row in json.loads(capsys.readouterr().out)]
+
+
 def test_a_listing_is_written_where_that_can_be(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,9 @@ def test_more_memory_than_the_host_has_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 4096}.get(name, 1 << 18))
     with pytest.raises(KlocError, match="this host has 1024 MiB"):
         profile.load("tiered")
+    with pytest.raises(KlocError, match="this host has 1024 MiB"):
+        profile.read("tiered").varied(Fraction(2))
+    assert profile.read("tiered").name == "tiered"
 
 
 def test_an_unknown_machine_is_answered_with_the_nearest() -> None:

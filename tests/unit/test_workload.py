@@ -3,7 +3,8 @@
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -138,6 +139,33 @@ def test_no_latencies_at_all_is_a_failure() -> None:
 def test_an_unknown_workload_is_answered_with_the_nearest() -> None:
     with pytest.raises(KlocError, match="did you mean 'rocksdb'"):
         workload.load("rockdb")
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder of workloads with nothing in it."""
+    monkeypatch.setattr(workload, "WORKLOADS", tmp_path)
+    workload._registry.cache_clear()
+    yield tmp_path
+    workload._registry.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("\nx = missing\n", r"bad\.py, line 2: NameError: name 'missing' is not defined"),
+        ("\ndef workloads(:\n", r"bad\.py: SyntaxError: .*line 2"),
+        ("import no_such_module\n", r"bad\.py, line 1: ModuleNotFoundError"),
+        ("", r"bad\.py: AttributeError: .*'workloads'"),
+        ("def workloads():\n    return {}['a']\n", r"bad\.py, line 2: KeyError: 'a'"),
+    ],
+)
+def test_a_mistake_in_a_workloads_file_is_told(text: str, reason: str, folder: Path) -> None:
+    (folder / "bad.py").write_text(text)
+    for ask in (workload.names, lambda: workload.load("redis")):
+        with pytest.raises(KlocError, match=reason) as told:
+            ask()
+        assert "docs/guide.md" in (told.value.hint or "")
 
 
 @pytest.mark.parametrize("size", [FULL, QUICK, LONG])

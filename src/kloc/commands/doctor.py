@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _prune(which: str, dry_run: bool) -> int:
+    if which == UNUSED:
+        inventory.check()
     chosen = [
         item
         for item in inventory.items()
@@ -115,6 +117,7 @@ def _findings(cached: int) -> Iterator[Finding]:
     yield _checked("namespaces", root.check_namespaces, "can be made")
     if os.geteuid() != 0:
         yield _checked("user ids", debian.check_subordinate_ids, "there for a root to be made")
+    yield _checked("workloads and machines", inventory.check, "can be read")
     yield Finding("cores", True, str(os.cpu_count()))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield _enough("memory", memory, MEMORY_NEEDED, "use a machine with 8 GiB")

@@ -19,4 +19,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    return listing.show(args, [asdict(profile.load(name)) for name in profile.names()])
+    return listing.show(args, [asdict(profile.read(name)) for name in profile.names()])

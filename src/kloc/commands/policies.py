@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    host = profile.load(args.machine)
+    host = profile.read(args.machine)
     rows = []
     for each in (policy.load(name) for name in policy.names()):
         rows.append(
