@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if program is not None and not getattr(args.command, "TAKES_PROGRAM", False):
         parser.error(f"{args.command.NAME} takes no program after '--'")
     args.program = program
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _end_as_if_interrupted()
     try:
         _settle(args)
         return cast(Command, args.command).run(args)
@@ -77,6 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         ui.detail(traceback.format_exc().rstrip())
         _report(_explained(error))
         return FAILED
+
+
+def _end_as_if_interrupted() -> None:
+    """Let a SIGTERM, and a terminal that closes, do what Ctrl-C does: all is cleaned up."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # nohup says that kloc is to go on.
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:

@@ -76,6 +76,10 @@ exec /usr/sbin/chroot "$root" "$@"
 """Mounts what the program needs, then becomes it: its process is the one that was started."""
 
 
+END_GROUP = "read -r _; kill -KILL 0"
+"""Waits until the process that holds the other end of its input ends, then ends its own group."""
+
+
 @dataclass(frozen=True)
 class Bind:
     """A path of the host, `source`, and where it is seen in the root, `target`."""
@@ -158,7 +162,8 @@ class Root:
     ) -> int:
         """Run `argv` in the root, give each line that it prints to `on_line`; return its status.
 
-        It runs in a process group of its own, which ends with this call, however that ends.
+        It runs in a process group of its own, which ends with this call, however that ends, and
+        with this process, even if that is killed: what make has started does not go on unseen.
         """
         ui.command_line(argv)
         process = subprocess.Popen(
@@ -170,15 +175,20 @@ class Root:
             errors="replace",
             process_group=0,
         )
+        # The signal at a parent's death (setpriv --pdeathsig) would reach the first of them alone.
+        watcher = subprocess.Popen(
+            ["sh", "-c", END_GROUP], stdin=subprocess.PIPE, process_group=process.pid
+        )
         assert process.stdout is not None
         try:
             for line in process.stdout:
                 on_line(line)
             return process.wait()
         finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            # The watcher is in it still, so that the number is no other group's by now.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            watcher.communicate()
 
     def versions(self) -> dict[str, str]:
         """Return the versions of what figures depend on: qemu, gcc, linux-source and so on."""

@@ -2,6 +2,7 @@
 import argparse
 import errno
 import os
+import signal
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -111,6 +112,28 @@ def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) ->
         raise KeyboardInterrupt
 
     assert start(monkeypatch, command(run)) == 130
+
+
+@pytest.mark.parametrize(
+    ("before", "heard"),
+    [
+        (signal.SIG_DFL, {signal.SIGTERM, signal.SIGHUP}),
+        # As nohup starts it.
+        (signal.SIG_IGN, {signal.SIGTERM}),
+    ],
+)
+def test_a_terminal_that_closes_interrupts(
+    before: signal.Handlers,
+    heard: set[signal.Signals],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: ui.Settings,
+) -> None:
+    handlers = {}
+    monkeypatch.setattr(cli, "_commands", lambda: [command(lambda _: 0)])
+    monkeypatch.setattr(cli.signal, "getsignal", lambda _: before)
+    monkeypatch.setattr(cli.signal, "signal", handlers.__setitem__)
+    assert cli.main(["try"]) == 0
+    assert handlers == dict.fromkeys(heard, signal.default_int_handler)
 
 
 def test_a_program_after_two_dashes(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) -> None:
