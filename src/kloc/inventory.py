@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from kloc import (
+    browser,
     cache,
     cost,
     guest,
@@ -35,6 +36,7 @@ CONTENTS = {
     "linux-git": "the kernel's source as a git repository",
     "ccache": "compiled files",
     "kernel": "built kernels",
+    "kernel-um": "the kernel as a program, which runs its unit tests",
     "plugin": "built timing models, and the counter of kloc bench",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
@@ -124,6 +126,8 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield kernel.vanilla
     yield kerneltree.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
+    yield kernel.build_um
+    yield browser.browser_root
     known: list[Workload] = []
     # One file with a mistake, and no workload is known.
     with suppress(KlocError):

@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-from kloc import cache, debian, root
+from kloc.browser import browser_root
 from kloc.root import Root
-
-PACKAGES = ("base-files", "chromium-headless-shell", "coreutils", "dash", "fonts-dejavu-core")
 
 OPTIONS = ("--no-sandbox", "--remote-debugging-pipe", "--user-data-dir=/tmp/profile")
 """It has a namespace of its own already, in which its sandbox could make no other."""
@@ -115,24 +113,11 @@ class Page:
         return message
 
 
-def _make(draft: Path) -> None:
-    root.check_namespaces()
-    tar = draft / "root.tar"
-    debian.bootstrap("a root with Chromium", PACKAGES, tar, seconds=60, variant="extract")
-    root.unpacked(tar, draft)
-
-
-def chromium_root() -> Root:
-    """Return the root, made on first use (about a minute, 200 MB to fetch)."""
-    key = cache.key(debian.SUITE, *PACKAGES)
-    return Root(cache.build("browser", key, _make) / "tree", key)
-
-
 @pytest.fixture(scope="session")
 def chromium(request: pytest.FixtureRequest) -> Root:
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
-        return chromium_root()
+        return browser_root()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 import argparse
+import ast
 import json
 import os
 import time
@@ -11,6 +12,7 @@ import pytest
 from kloc import cache, debian, inventory, plugin, root, ui, workload
 from kloc.commands import doctor
 from kloc.errors import KlocError
+from kloc.paths import PROJECT
 
 
 def options(*argv: str) -> argparse.Namespace:
@@ -113,6 +115,28 @@ def test_what_this_checkout_does_not_use_is_removed(full_cache: Path) -> None:
     assert set(before) - set(names(full_cache)) == gone
     assert "notes" in names(full_cache)
     assert inventory.used_here() >= {item.path for item in inventory.items()}
+
+
+def kinds() -> set[str]:
+    """Return every kind of thing that the project and its tests have the cache build."""
+    found = set()
+    for path in [*(PROJECT / "src").rglob("*.py"), *(PROJECT / "tests").rglob("*.py")]:
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "cache.build":
+                kind = call.args[0]
+                assert isinstance(kind, ast.Constant), f"{path}: {ast.unparse(call)}"
+                found.add(kind.value)
+    # What the tests of the cache itself build, in a cache of their own.
+    return found - {"kind"}
+
+
+def test_all_kinds_are_known_and_asked_for(
+    monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> None:
+    monkeypatch.setattr(root.Root, "versions", lambda _: dict.fromkeys(root.VERSIONS_OF, "1"))
+    assert "kernel-um" in kinds()
+    assert kinds() <= inventory.CONTENTS.keys()
+    assert kinds() <= {path.parent.name for path in inventory.used_here()}
 
 
 def test_nothing_is_removed_unasked(monkeypatch: pytest.MonkeyPatch, full_cache: Path) -> None:
