@@ -71,10 +71,14 @@ def test_the_policy_sets_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def commands() -> list[str]:
-    """Return the command lines of the guide and the README, up to a program of one's own."""
-    text = GUIDE + (PROJECT / "README.md").read_text()
-    lines = re.findall(r"^ {4,}\./kloc (.*)$", text, re.M)
-    return sorted({re.split(r" -- |\s+#", line)[0] for line in lines})
+    """Return the command lines of README and docs, up to a program of one's own.
+
+    They stand in lines of their own, or in backquotes.
+    """
+    files = [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]
+    text = "\n".join(path.read_text() for path in files)
+    lines = re.findall(r"^ {4,}\./kloc (.*)$|`\./kloc ([^`\n]*)`", text, re.M)
+    return sorted({re.split(r" -- |\s+#", alone or within)[0] for alone, within in lines})
 
 
 @pytest.mark.parametrize("line", commands())
