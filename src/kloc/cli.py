@@ -2,7 +2,6 @@
 """The command line: finds the subcommand's module and runs it."""
 
 import argparse
-import errno
 import importlib
 import os
 import pkgutil
@@ -15,27 +14,11 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from kloc import cache, commands, ui
-from kloc.errors import KlocError
+from kloc.errors import KlocError, explained
 
 FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
-
-NO_SPACE = (
-    "make room: kloc doctor says where it is missing, kloc doctor --prune removes what is old; "
-    "or choose another cache folder with --cache DIR"
-)
-NOT_ALLOWED = (
-    "see to it that you may use it; another cache folder is chosen with --cache DIR or KLOC_CACHE"
-)
-HINTS = {
-    errno.ENOSPC: NO_SPACE,
-    errno.EDQUOT: NO_SPACE,
-    errno.EACCES: NOT_ALLOWED,
-    errno.EPERM: NOT_ALLOWED,
-    errno.EROFS: NOT_ALLOWED,
-}
-"""What to do about an error of the system's."""
 
 
 class Command(Protocol):
@@ -75,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except (OSError, subprocess.CalledProcessError) as error:
         ui.detail(traceback.format_exc().rstrip())
-        _report(_explained(error))
+        _report(explained(error))
         return FAILED
 
 
@@ -150,15 +133,3 @@ def _report(error: KlocError) -> None:
     ui.say(f"kloc: {error.message}")
     if error.hint:
         ui.say(error.hint)
-
-
-def _explained(error: OSError | subprocess.CalledProcessError) -> KlocError:
-    """Return what the system, or a program of the host's, refused, and what to do about it."""
-    if isinstance(error, subprocess.CalledProcessError):
-        return KlocError(
-            f"{error.cmd[0]} failed (status {error.returncode})",
-            "what it said is above; kloc doctor says whether there is room",
-        )
-    reason = error.strerror or str(error)
-    named = f"{error.filename}: " if error.filename is not None else ""
-    return KlocError(named + reason, HINTS.get(error.errno or 0))

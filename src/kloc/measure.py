@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kloc import follow, machine, policy, result, ui
-from kloc.errors import KlocError
+from kloc.errors import KlocError, explained
 from kloc.machine import Job, Machine, Parts, Raw
 from kloc.policy import Policy
 from kloc.profile import HOST_RESERVE, Profile
@@ -277,14 +278,11 @@ def _steps(
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """Make a failure of this run of what the host cannot do, such as when its disk is full."""
+    """Make a failure of this run of what the host refuses, such as when its disk is full."""
     try:
         yield
-    except OSError as error:
-        raise KlocError(
-            f"{error.filename or 'this host'}: {error.strerror or error}",
-            "kloc doctor says how much room there is, and what may go",
-        ) from error
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise explained(error) from error
 
 
 def _describe(waiting: Sequence[Task], running: Sequence[_Running]) -> str:

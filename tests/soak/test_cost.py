@@ -31,6 +31,15 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
     assert abs(cost.change(base, unpatched)) < cost.BOUND
 
 
+def test_contexts_that_are_off_cost_next_to_nothing(measured: dict[str, Measured]) -> None:
+    unpatched, off = measured["unpatched"], measured["kloc"]
+    assert 0 < cost.change(off, unpatched, ["files"]) < cost.BOUND
+    assert cost.change(off, unpatched) < cost.BOUND
+    for theirs, ours in zip(unpatched.groups, off.groups, strict=True):
+        for one, other in zip(theirs.calls, ours.calls, strict=True):
+            assert other.lines - one.lines <= STRADDLED, one.name
+
+
 def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
     """No server has them, but one that runs this kernel without the model pays no more either."""
     unpatched, machine = measured["unpatched"], measured["machine"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kloc import cache, cli, ui
+from kloc import cache, cli, errors, ui
 from kloc.errors import KlocError
 
 
@@ -63,11 +63,11 @@ def test_an_error_is_said_with_what_to_do(
     [
         (
             PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/a/b"),
-            f"kloc: /a/b: Permission denied\n{cli.NOT_ALLOWED}\n",
+            f"kloc: /a/b: Permission denied\n{errors.NOT_ALLOWED}\n",
         ),
         (
             OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
-            f"kloc: No space left on device\n{cli.NO_SPACE}\n",
+            f"kloc: No space left on device\n{errors.NO_SPACE}\n",
         ),
         (IsADirectoryError(errno.EISDIR, "Is a directory", "/a"), "kloc: /a: Is a directory\n"),
         (
