@@ -88,6 +88,55 @@ def test_what_is_removed_is_freed_and_not_moved(tmp_path: Path) -> None:
     assert stat["demoted_inactive_file"] < 10 * MIB_OF_PAGES
 
 
+# Copies are read to their end, as all programs do, which is no multiple of anything. What was
+# learnt when they were written is forgotten.
+READ_ONCE = f"""
+mkdir /data/copies
+cd /data/copies
+for i in 1 2 3 4; do head -c 1000001 /dev/urandom >$i.copy; done
+echo 0 >/sys/kernel/mm/kloc/enabled
+echo 1 >/sys/kernel/mm/kloc/enabled
+for i in 1 2 3 4; do cat $i.copy >/dev/null; grep '^predicted' {STAT}; done
+"""
+
+
+def test_what_is_read_once_to_its_end_is_a_stream(tmp_path: Path) -> None:
+    printed = run_script(tmp_path, "kloc", "true\n", READ_ONCE)
+    before, _, known, again = [int(line.split()[1]) for line in printed.splitlines()[:4]]
+    # Two have told what the others are, from their first page on.
+    assert before == 0
+    assert again > known > 0
+
+
+# More page cache than there is memory of either kind. Of holes: the disk has not so much.
+ALL_FULL = """
+cd /data
+truncate -s 900M 1 2 3
+for i in 1 2 3; do cat $i >/dev/null; done
+"""
+# How much of fast memory is free for contexts, what klocd runs in ten seconds, in ticks, and what
+# was reclaimed of slow memory.
+WHEN_FULL = f"""
+awk '$1 == "Node" {{node = $2}} node != "0," {{next}} $2 == "free" {{free += $3}}
+    $1 == "promo" {{free -= $2}} END {{print "headroom", free}}' /proc/zoneinfo
+echo "reserve $(cat /sys/kernel/mm/kloc/reserve_pages)"
+ran() {{ awk '{{print $14 + $15}}' /proc/$(pgrep klocd0)/stat; }}
+before=$(ran)
+for i in 1 2 3 4 5 6 7 8 9 10; do head -c 4000000 /dev/zero >/data/new$i; sleep 0.1; done
+echo "klocd $(($(ran) - before))"
+awk '/^pgsteal_kswapd/' /proc/vmstat
+cat {STAT}
+"""
+
+
+def test_when_slow_memory_is_full_too_it_is_reclaimed_there(tmp_path: Path) -> None:
+    stat = counts(run_script(tmp_path, "kloc", ALL_FULL, WHEN_FULL))
+    assert stat["pgsteal_kswapd"] > 500 * MIB_OF_PAGES
+    # There is room for what comes, and nobody looks for it all the time.
+    assert stat["headroom"] > stat["reserve"] / 2
+    assert stat["klocd"] < 50
+
+
 # Files that are written, read, truncated, renamed, mapped and removed meanwhile.
 SWITCHED = """
 (cd /data; for i in $(seq 60); do

@@ -201,12 +201,13 @@ static inline bool kloc_keeps_folio(struct folio *folio)
 }
 
 /**
- * kloc_keeps_slab() - do inodes and dentries stay when a node is short of memory?
- * @nid: the node
+ * kloc_keeps_slab() - does kswapd leave inodes and dentries where they are?
+ * @nid: node that is short of memory
  *
- * Making them again costs more than is won where another tier has room.
+ * Making them again costs more than is won where another tier has room for what
+ * can be moved and for new ones.
  *
- * Return: true if reclaim should not shrink slab caches there.
+ * Return: true if they are not to be shrunk there by this task.
  */
 static inline bool kloc_keeps_slab(int nid)
 {

@@ -128,7 +128,8 @@ static unsigned long demote_from(struct kloc_node *node, struct lruvec *lruvec,
 	unsigned int failed = 0;
 	struct oldest oldest;
 
-	while (moved < pages && failed < MOST_FAILED && kloc_may_move(node)) {
+	while (moved < pages && failed < MOST_FAILED && !node->slow_full &&
+	       kloc_may_move(node)) {
 		oldest.count = 0;
 		oldest.most = min(pages - moved, KLOC_BATCH);
 		oldest.pass = walk.stayed;

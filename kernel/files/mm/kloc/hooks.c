@@ -189,6 +189,23 @@ void __kloc_file_close(struct file *file)
 	rcu_read_unlock();
 }
 
+/*
+ * Note how a file is read and written. What is asked for beyond its end is not
+ * read. Several at once make it look random, which it is.
+ */
+static void note_access(struct knode *knode, const struct file *file,
+			bool write, loff_t pos, size_t count)
+{
+	loff_t size = i_size_read(file_inode(file));
+
+	if (write && file->f_flags & O_APPEND)
+		pos = size;
+	if (!write)
+		count = min_t(u64, count, max(size - pos, 0));
+	if (count)
+		kloc_stream_access(&knode->stream, write, pos, count);
+}
+
 /* Called by kloc_file_access(). */
 void __kloc_file_access(struct file *file, bool write, const loff_t *pos,
 			size_t count)
@@ -199,12 +216,11 @@ void __kloc_file_access(struct file *file, bool write, const loff_t *pos,
 	rcu_read_lock();
 	knode = kloc_knode_of(inode);
 	if (knode) {
-		/* Several at once make it look random, which it is. */
 		if (pos && S_ISREG(inode->i_mode))
-			kloc_stream_access(&knode->stream, write,
-					   write && file->f_flags & O_APPEND ?
-					   i_size_read(inode) : *pos, count);
+			note_access(knode, file, write, *pos, count);
+		/* What one does not use again others may, who have it open. */
 		if (file->f_mode & FMODE_NOREUSE &&
+		    atomic_read(&knode->openers) <= 1 &&
 		    !test_bit(KNODE_STREAM, &knode->flags))
 			set_bit(KNODE_STREAM, &knode->flags);
 		touch(knode);

@@ -116,10 +116,12 @@ static inline bool kloc_moves(void)
 /**
  * struct kloc_queued - a context that is to be promoted
  * @knode: its knode, held
+ * @pages: that it had, and were counted as promoted
  * @reason: enum kloc_trial_reason
  */
 struct kloc_queued {
 	struct knode *knode;
+	unsigned int pages;
 	u8 reason;
 };
 
@@ -160,6 +162,7 @@ struct kloc_used {
  *	see whether these pay by now
  * @scans: how many there were: now and then trials are half forgotten
  * @full: there is too little room, and nothing was found to move
+ * @slow_full: there was no room where pages were to be demoted to
  * @full_until: when to look again, ns
  * @looked: when it was looked for room the last time, ns
  * @room: what was found
@@ -190,6 +193,7 @@ struct kloc_node {
 	atomic_t explore;
 	unsigned int scans;
 	bool full;
+	bool slow_full;
 	u64 full_until;
 	u64 looked;
 	long room;
@@ -213,7 +217,7 @@ extern bool kloc_ready;
  * @index: where to go on
  * @done: the end was reached
  * @looked_at: entries that were looked at, whatever they were
- * @others: there are folios on other nodes of fast memory, or some that could
+ * @others: there are folios on other nodes of the same tier, or some that could
  *	not be held
  * @stayed: without @knode, folios that stay where they are on their lists
  * @mapping: what the folios found last belonged to; not to be followed

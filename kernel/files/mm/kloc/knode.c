@@ -244,6 +244,9 @@ bool knode_close(struct kmap *kmap, struct knode *knode)
 {
 	if (atomic_dec_if_positive(&knode->openers))
 		return false;
+	/* A file system uses its own without having it open. */
+	if (test_bit(KNODE_SYSTEM, &knode->flags))
+		return true;
 
 	WRITE_ONCE(knode->used, knode_now());
 	knode_deactivate(kmap, knode);

@@ -134,7 +134,8 @@ static unsigned long demote_context(struct kloc_node *node,
 	unsigned long moved = 0;
 	unsigned int found, its;
 
-	while (!walk.done && moved < pages && kloc_may_move(node)) {
+	while (!walk.done && moved < pages && !node->slow_full &&
+	       kloc_may_move(node)) {
 		found = itr_knode_cache(&walk, folios);
 		its = kloc_memcg_select(group, folios, found);
 		if (found && !its)

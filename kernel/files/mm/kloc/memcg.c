@@ -79,7 +79,8 @@ bool kloc_memcg_charge_folio(struct folio *folio)
 {
 	bool may;
 
-	if (!READ_ONCE(kloc_limits))
+	/* As where new pages go: that of tmpfs is not counted. */
+	if (!READ_ONCE(kloc_limits) || folio_test_swapbacked(folio))
 		return true;
 	rcu_read_lock();
 	may = charge(folio_memcg_rcu(folio), folio_nr_pages(folio));

@@ -34,7 +34,8 @@ static bool hold(struct kloc_walk *walk, struct xa_state *xas,
 	if (xa_is_value(folio))
 		return false;
 	if (folio_nid(folio) != walk->nid) {
-		walk->others |= node_is_toptier(folio_nid(folio));
+		walk->others |= node_is_toptier(folio_nid(folio)) ==
+				node_is_toptier(walk->nid);
 		return false;
 	}
 	if (!folio_try_get(folio)) {
@@ -153,7 +154,8 @@ static bool may_move(const struct kloc_walk *walk, struct folio *folio,
 	}
 	if (IS_ENABLED(CONFIG_BUFFER_HEAD) &&
 	    S_ISBLK(folio->mapping->host->i_mode) && has_held_buffers(folio)) {
-		kloc_page_failed(folio);
+		if (!promote)
+			kloc_page_failed(folio);
 		*why_not = KLOC_NOT_MOVABLE;
 		return false;
 	}
@@ -172,8 +174,9 @@ static bool isolate(const struct kloc_walk *walk, struct folio *folio,
 {
 	bool isolated;
 
+	/* What leaves because there is more than is allowed does not come back. */
 	*why_not = KLOC_NOT_PINNED;
-	if (kloc_page_pinned(folio))
+	if (walk->knode && kloc_page_pinned(folio))
 		return false;
 	*why_not = KLOC_NOT_BUSY;
 	if (!folio_trylock(folio))
@@ -244,8 +247,9 @@ struct target {
 };
 
 /*
- * Nothing is reclaimed or compacted for it: alloc_migration_target() would, for
- * a large folio.
+ * Nobody waits until something is reclaimed or compacted for it, as they would in
+ * alloc_migration_target() for a large folio. But who demotes wakes the kswapd of
+ * slow memory, as reclaim does: what is cold there has to leave for what is not.
  */
 static struct folio *new_folio(struct folio *src, unsigned long private)
 {
@@ -254,6 +258,8 @@ static struct folio *new_folio(struct folio *src, unsigned long private)
 	struct target *target = (struct target *)private;
 	struct folio *dst;
 
+	if (!target->trial)
+		gfp |= __GFP_KSWAPD_RECLAIM;
 	dst = __folio_alloc(gfp, folio_order(src), target->nid, NULL);
 	if (dst)
 		kloc_page_moved(src, dst, target->trial);
@@ -262,24 +268,28 @@ static struct folio *new_folio(struct folio *src, unsigned long private)
 	return dst;
 }
 
-static unsigned int migrate(const struct kloc_walk *walk,
-			    struct list_head *folios, int nid,
-			    unsigned int trial)
+/* It was not for lack of room that a folio did not move: leave it alone. */
+static void did_not_move(const struct kloc_walk *walk, struct folio *folio)
 {
-	struct target target = { .nid = nid, .trial = trial };
+	kloc_page_failed(folio);
+	/* As in stays(). */
+	if (!walk->knode)
+		make_young(folio);
+}
+
+static unsigned int migrate(const struct kloc_walk *walk,
+			    struct list_head *folios, struct target *target)
+{
 	unsigned int moved = 0;
 	struct folio *folio;
 
 	if (list_empty(folios))
 		return 0;
-	migrate_pages(folios, new_folio, NULL, (unsigned long)&target,
+	migrate_pages(folios, new_folio, NULL, (unsigned long)target,
 		      MIGRATE_ASYNC, MR_KLOC, &moved);
-	list_for_each_entry(folio, folios, lru) {
-		kloc_page_failed(folio);
-		/* As in stays(): it was not for lack of room. */
-		if (!walk->knode && !target.full)
-			make_young(folio);
-	}
+	if (!target->full && !target->trial)
+		list_for_each_entry(folio, folios, lru)
+			did_not_move(walk, folio);
 	putback_movable_pages(folios);
 	return moved;
 }
@@ -336,6 +346,7 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 			struct folio **folios, unsigned int count)
 {
 	int nid = trial ? node->nid : READ_ONCE(node->slow);
+	struct target target = { .nid = nid, .trial = trial };
 	unsigned int pages, moved;
 	LIST_HEAD(isolated);
 
@@ -347,7 +358,8 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 		return 0;
 	}
 	pages = isolate_all(walk, folios, count, trial, &isolated);
-	moved = migrate(walk, &isolated, nid, trial);
+	moved = migrate(walk, &isolated, &target);
+	node->slow_full |= target.full && !trial;
 
 	if (!trial && kloc_limit_is_why(node->nid))
 		why = KLOC_DEMOTED_LIMIT;

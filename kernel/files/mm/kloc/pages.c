@@ -196,10 +196,16 @@ unsigned int kloc_page_use(struct folio *folio, unsigned int *trial)
  */
 unsigned int kloc_page_level_of(struct folio *folio)
 {
-	const struct kloc_page *page = page_of(folio);
+	struct kloc_page *page = page_of(folio);
+	u8 heat;
 
-	return page ? kloc_page_level(kloc_page_heat(page->heat, since(page)))
-		    : KLOC_LEVELS - 1;
+	if (!page)
+		return KLOC_LEVELS - 1;
+	heat = kloc_page_heat(page->heat, since(page));
+	/* Ticks begin anew before long, and it would look as if it were used now. */
+	if (!heat && page->heat)
+		page->heat = 0;
+	return kloc_page_level(heat);
 }
 
 /**

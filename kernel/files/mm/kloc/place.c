@@ -11,6 +11,8 @@
 #include <linux/mm_inline.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/shmem_fs.h>
+#include <linux/swap.h>
 #include <linux/vmstat.h>
 
 #include "kloc.h"
@@ -18,6 +20,36 @@
 static bool is_dma(enum zone_type type)
 {
 	return IS_ENABLED(CONFIG_ZONE_DMA) && !type;
+}
+
+/*
+ * Free pages of a node in zones up to one, for allocations that may be in that
+ * one: lower zones keep a part for those that may not. Those that some CPUs keep
+ * for themselves are counted, and those below the watermarks are not.
+ */
+static long free_up_to(int nid, enum zone_type highest,
+		       const struct cpumask *cpus)
+{
+	unsigned int cpu;
+	long pages = 0;
+	int i;
+
+	for (i = 0; i <= highest; i++) {
+		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+		long its;
+
+		if (!managed_zone(zone) || is_dma(i))
+			continue;
+		its = zone_page_state(zone, NR_FREE_PAGES) -
+		      zone->lowmem_reserve[highest];
+		for_each_cpu(cpu, cpus) {
+			/* It is a hint: its CPU changes it meanwhile. */
+			its += data_race(per_cpu_ptr(zone->per_cpu_pageset,
+						     cpu)->count);
+		}
+		pages += max(its, 0L) - promo_wmark_pages(zone);
+	}
+	return pages;
 }
 
 /**
@@ -33,24 +65,7 @@ static bool is_dma(enum zone_type type)
  */
 long kloc_headroom(int nid, const struct cpumask *cpus)
 {
-	unsigned int cpu;
-	long pages = 0;
-	int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++) {
-		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
-
-		if (!managed_zone(zone) || is_dma(i))
-			continue;
-		pages += zone_page_state(zone, NR_FREE_PAGES);
-		pages -= promo_wmark_pages(zone);
-		for_each_cpu(cpu, cpus) {
-			/* It is a hint: its CPU changes it meanwhile. */
-			pages += data_race(per_cpu_ptr(zone->per_cpu_pageset,
-						       cpu)->count);
-		}
-	}
-	return pages;
+	return free_up_to(nid, ZONE_MOVABLE, cpus);
 }
 
 /* May this task have its page cache where its context would like it? */
@@ -110,7 +125,9 @@ static int wanted_node(struct address_space *mapping, unsigned int pages,
 	headroom = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
 	keep_room(node, headroom);
 	place = place_of(*knode, headroom);
-	if (place == KLOC_FAST && READ_ONCE(kloc_limits))
+	/* What lies on the lists of anonymous memory is not counted. */
+	if (place == KLOC_FAST && READ_ONCE(kloc_limits) &&
+	    !shmem_mapping(mapping))
 		place = place_within(node, *knode, headroom, pages);
 	nid = place == KLOC_FAST ? node->nid : READ_ONCE(node->slow);
 	return nid != NUMA_NO_NODE && may_place(nid) ? nid : NUMA_NO_NODE;
@@ -121,7 +138,7 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 				 unsigned int order)
 {
 	gfp_t here = (gfp & ~(__GFP_RECLAIM | __GFP_NOFAIL)) | __GFP_THISNODE |
-		     __GFP_NOWARN;
+		     __GFP_NOWARN | __GFP_NOMEMALLOC;
 	struct knode *knode;
 	struct folio *folio;
 	int nid;
@@ -220,12 +237,17 @@ bool __kloc_keeps_slab(int nid)
 	int slow = NUMA_NO_NODE;
 	bool keeps;
 
+	/* Who runs out of memory, or is asked to drop it, gets all there is. */
+	if (!current_is_kswapd())
+		return false;
+
 	rcu_read_lock();
-	node = kloc_near[nid];
+	node = READ_ONCE(kloc_near[nid]);
 	if (node && node->nid == nid)
 		slow = READ_ONCE(node->slow);
-	/* Its own kswapd has nothing to do yet. */
-	keeps = slow != NUMA_NO_NODE && kloc_headroom(slow, cpu_none_mask) > 0;
+	/* There is room for slab, too, and its own kswapd has nothing to do yet. */
+	keeps = slow != NUMA_NO_NODE &&
+		free_up_to(slow, ZONE_NORMAL, cpu_none_mask) > 0;
 	rcu_read_unlock();
 	return keeps;
 }

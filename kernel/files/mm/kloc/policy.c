@@ -36,6 +36,12 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* Uses after which a promotion has paid. */
 #define LEAST_USES	2
 
+/* What has paid more than so many times over is not believed in for longer. */
+#define MOST_PAID	8
+
+/* What stays in fast memory may be used more often than can be counted. */
+#define MOST_USES	(INT_MAX / 2)
+
 /* Pages that a reason to promote is believed to have had before there are any. */
 #define PRIOR		64
 
@@ -311,6 +317,17 @@ void kloc_trial_begin(struct kloc_trial *trial, bool pays)
 }
 
 /**
+ * kloc_trial_use() - pages are used that were promoted for a reason
+ * @trial: of that reason
+ * @pages: how many
+ */
+void kloc_trial_use(struct kloc_trial *trial, unsigned int pages)
+{
+	if (atomic_read(&trial->uses) < MOST_USES)
+		atomic_add(pages, &trial->uses);
+}
+
+/**
  * kloc_trial_pays() - do promotions pay that are made for a reason?
  * @trial: of that reason
  *
@@ -331,11 +348,18 @@ bool kloc_trial_pays(const struct kloc_trial *trial)
  */
 void kloc_trial_forget(struct kloc_trial *trial)
 {
+	/* What was queued and did not move is taken off, and was half forgotten. */
+	int pages = max(atomic_read(&trial->pages), 0);
+	int uses = min_t(s64, atomic_read(&trial->uses),
+			 (s64)MOST_PAID * LEAST_USES * pages);
+
 	/* Old knowledge is better than none. */
-	if (atomic_read(&trial->pages) <= PRIOR)
-		return;
-	atomic_set(&trial->pages, atomic_read(&trial->pages) / 2);
-	atomic_set(&trial->uses, atomic_read(&trial->uses) / 2);
+	if (pages > PRIOR) {
+		pages /= 2;
+		uses /= 2;
+	}
+	atomic_set(&trial->pages, pages);
+	atomic_set(&trial->uses, uses);
 }
 
 /**

@@ -108,6 +108,7 @@ u8 kloc_page_heat(u8 heat, u16 ticks);
 unsigned int kloc_page_level(u8 heat);
 unsigned int kloc_demotion_level(const unsigned long fast[KLOC_LEVELS]);
 void kloc_trial_begin(struct kloc_trial *trial, bool pays);
+void kloc_trial_use(struct kloc_trial *trial, unsigned int pages);
 bool kloc_trial_pays(const struct kloc_trial *trial);
 void kloc_trial_forget(struct kloc_trial *trial);
 unsigned long kloc_limit_slack(unsigned long max, unsigned long reserve);

@@ -164,11 +164,8 @@ static ssize_t number_store(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	struct number_attr *number = container_of(attr, struct number_attr, attr);
 	unsigned long value;
-	int error = kstrtoul(buf, 0, &value);
 
-	if (error)
-		return error;
-	if (value < number->least || value > number->most)
+	if (kstrtoul(buf, 0, &value) || value < number->least || value > number->most)
 		return -EINVAL;
 	WRITE_ONCE(*number->value, value * number->unit);
 	return count;

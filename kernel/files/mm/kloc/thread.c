@@ -41,14 +41,30 @@
 /* Times that contexts are taken from it without a page being moved. */
 #define ATTEMPTS	8
 
+/* It is worth to go on looking if one page in so many is found to move. */
+#define LEAST_FOUND	64
+
 /* A thread that was idle may move as much as in this time at once, ns. */
 #define BURST		(10ULL * NSEC_PER_MSEC)
+
+/* No longer rest than that counts, ns. */
+#define MOST_REST	(1ULL * NSEC_PER_SEC)
 
 /* Is there nothing more to do? */
 typedef bool (*done_fn)(struct kloc_node *node);
 
 /* Should this folio move? */
 typedef bool (*choose_fn)(struct kloc_node *node, struct folio *folio);
+
+/**
+ * struct round - contexts that were tried in turn, and had nothing to move
+ * @first: number of the first of them, 0 if there is none
+ * @over: all were tried
+ */
+struct round {
+	unsigned long first;
+	bool over;
+};
 
 /* Called for a context. */
 typedef void (*visit_fn)(struct kloc_node *node, struct knode *knode);
@@ -73,8 +89,11 @@ static bool explore(struct kloc_node *node, unsigned int pages)
 	       atomic_sub_return(pages, &node->explore) >= 0;
 }
 
-/* Pages are promoted: what will they have been good for? */
-static void count_trial(struct kloc_trial *trial, unsigned int pages)
+/*
+ * Pages are promoted: what will they have been good for? They are counted as soon
+ * as they are queued, or many would follow before the first of them are used.
+ */
+static void count_trial(struct kloc_trial *trial, int pages)
 {
 	atomic_add(pages, &trial->pages);
 }
@@ -86,12 +105,7 @@ static void count_trial(struct kloc_trial *trial, unsigned int pages)
 static bool promotion_pays(struct kloc_node *node, unsigned int reason,
 			   unsigned int pages)
 {
-	bool pays = kloc_trial_pays(&node->trials[reason]) ||
-		    explore(node, pages);
-
-	if (pays)
-		count_trial(&node->trials[reason], pages);
-	return pays;
+	return kloc_trial_pays(&node->trials[reason]) || explore(node, pages);
 }
 
 static unsigned long pages_of(const struct knode *knode)
@@ -103,9 +117,9 @@ static unsigned long pages_of(const struct knode *knode)
 
 /* Is it worth to promote all that a context has? */
 static bool pays_whole(struct kloc_node *node, const struct knode *knode,
-		       unsigned int reason)
+		       unsigned long pages, unsigned int reason)
 {
-	unsigned long pages = pages_of(knode), most = kloc_settings.promote_pages;
+	unsigned long most = kloc_settings.promote_pages;
 
 	if (reason == KLOC_TRIAL_WHOLE &&
 	    READ_ONCE(knode->heat) < kloc_settings.promote_heat)
@@ -117,16 +131,18 @@ static bool pays_whole(struct kloc_node *node, const struct knode *knode,
 }
 
 static bool enqueue(struct kloc_node *node, struct knode *knode,
-		    unsigned int reason)
+		    unsigned int pages, unsigned int reason)
 {
 	bool many;
 
 	spin_lock(&node->lock);
-	if (node->count < KLOC_QUEUE && knode_tryget(knode))
+	if (node->count < KLOC_QUEUE && knode_tryget(knode)) {
 		node->queue[(node->head + node->count++) % KLOC_QUEUE] =
-			(struct kloc_queued) { knode, reason };
-	else
+			(struct kloc_queued) { knode, pages, reason };
+		count_trial(&node->trials[reason], pages);
+	} else {
 		clear_bit(KNODE_QUEUED, &knode->flags);
+	}
 	many = node->count > KLOC_QUEUE / 8;
 	spin_unlock(&node->lock);
 	return many;
@@ -150,18 +166,20 @@ static struct kloc_node *near_cpu(unsigned int cpu)
 void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 {
 	struct kloc_node *node = near_cpu(find_cpu(knode));
+	unsigned long pages;
 
 	if (!test_bit(KNODE_SLOW, &knode->flags) ||
 	    test_bit(KNODE_QUEUED, &knode->flags) || !node || !kloc_moves())
 		return;
-	if (!pays_whole(node, knode, reason)) {
-		kloc_count(KLOC_NOT_PAYING, knode, pages_of(knode));
+	pages = pages_of(knode);
+	if (!pays_whole(node, knode, pages, reason)) {
+		kloc_count(KLOC_NOT_PAYING, knode, pages);
 		return;
 	}
 	if (test_and_set_bit(KNODE_QUEUED, &knode->flags))
 		return;
 	/* Waking the thread for each would cost more than is won. */
-	if (enqueue(node, knode, reason))
+	if (enqueue(node, knode, pages, reason))
 		kloc_wake(node);
 }
 
@@ -176,14 +194,15 @@ void kloc_queue_promotion(struct knode *knode, unsigned int reason)
 void kloc_promoted_used(struct kloc_node *node, struct folio *folio,
 			unsigned int trial)
 {
+	unsigned int pages = folio_nr_pages(folio);
 	struct knode *knode;
 
-	atomic_inc(&node->trials[trial].uses);
+	kloc_trial_use(&node->trials[trial], pages);
 	if (trial >= KLOC_LEVELS)
 		return;
 	knode = kloc_knode_in(folio_mapping(folio));
 	if (knode && !test_bit(KNODE_DIRECTORY, &knode->flags))
-		atomic_inc(&knode->trial.uses);
+		kloc_trial_use(&knode->trial, pages);
 }
 
 /**
@@ -223,6 +242,7 @@ void kloc_queue_used(struct kloc_node *node, struct folio *folio,
 			.level = level,
 		};
 		count_trial(&knode->trial, pages);
+		count_trial(&node->trials[level], pages);
 	}
 	many = node->used_count > KLOC_USED / 2;
 	spin_unlock(&node->lock);
@@ -243,28 +263,36 @@ static unsigned int take_used(struct kloc_node *node, struct kloc_used *used)
 	return count;
 }
 
-/* Take a context to promote; NULL if there is none. */
-static struct knode *next_promotion(struct kloc_node *node, unsigned int *reason)
+/* Take a context to promote. Return: false if there is none. */
+static bool next_promotion(struct kloc_node *node, struct kloc_queued *next)
 {
-	struct knode *knode = NULL;
+	bool found;
 
 	spin_lock(&node->lock);
-	if (node->count) {
-		knode = node->queue[node->head].knode;
-		*reason = node->queue[node->head].reason;
+	found = node->count;
+	if (found) {
+		*next = node->queue[node->head];
 		node->head = (node->head + 1) % KLOC_QUEUE;
 		node->count--;
-		clear_bit(KNODE_QUEUED, &knode->flags);
+		clear_bit(KNODE_QUEUED, &next->knode->flags);
 	}
 	spin_unlock(&node->lock);
-	return knode;
+	return found;
+}
+
+/* End what next_promotion() began; so many pages were promoted. */
+static void end_promotion(struct kloc_node *node, struct kloc_queued *queued,
+			  unsigned int moved)
+{
+	count_trial(&node->trials[queued->reason], (int)(moved - queued->pages));
+	knode_put(queued->knode);
 }
 
 /* May pages be moved now, or have enough been of late? */
 static bool within_rate(struct kloc_node *node)
 {
 	u64 now = ktime_get_mono_fast_ns();
-	u64 since = min(now - node->refilled, BURST);
+	u64 since = min(now - node->refilled, MOST_REST);
 	u64 rate = READ_ONCE(kloc_settings.rate);
 	s64 most = mul_u64_u64_div_u64(rate, BURST, NSEC_PER_SEC);
 	s64 more = mul_u64_u64_div_u64(rate, since, NSEC_PER_SEC);
@@ -294,7 +322,7 @@ static bool has_none(struct kloc_node *node)
 
 static bool done_demoting(struct kloc_node *node)
 {
-	return has_room(node) || !within_rate(node);
+	return has_room(node) || node->slow_full || !within_rate(node);
 }
 
 static bool done_promoting(struct kloc_node *node)
@@ -375,7 +403,7 @@ static unsigned long move_all(struct kloc_node *node, struct knode *knode,
 	walk.done = left;
 	while (!walk.done && !must_stop() && !done(node))
 		moved += move_some(node, &walk, why, trial, choose_all, &left);
-	if (!walk.done || left || (walk.others && node->nid == from))
+	if (!walk.done || left || walk.others)
 		kloc_note_pages(knode, from);
 	return moved;
 }
@@ -504,7 +532,7 @@ static unsigned long demote_whole(struct kloc_node *node, struct knode *knode,
 	kmap_set_fast(&kloc_kmap, knode, false);
 	moved = move_all(node, knode, why, 0, done_demoting);
 	/* A large one goes on to leave when there is too little room again. */
-	if (has_room(node))
+	if (has_room(node) || node->slow_full)
 		kmap_set_coldest(&kloc_kmap, knode);
 	return moved;
 }
@@ -521,8 +549,34 @@ static bool may_demote(const struct knode *knode, enum kloc_event why)
 	return !READ_ONCE(knode->inuse);
 }
 
-/* Demote some of the coldest contexts. Return: pages that were moved. */
-static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
+/* Is a context the first of those that had nothing to move? */
+static bool is_over(const struct round *round, const struct knode *knode)
+{
+	return round->over || round->first == knode->id;
+}
+
+/*
+ * Demote a context as a whole. Those that have nothing to move come after all
+ * others again: when the first of them does so all were tried.
+ */
+static unsigned long try_to_demote(struct kloc_node *node, struct knode *knode,
+				   enum kloc_event why, struct round *round)
+{
+	unsigned long moved = demote_whole(node, knode, why);
+
+	if (moved)
+		round->first = 0;
+	else if (!round->first && test_bit(KNODE_FAST, &knode->flags))
+		round->first = knode->id;
+	return moved;
+}
+
+/*
+ * Demote some of the coldest contexts, until the round is over. Return: pages
+ * that were moved.
+ */
+static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why,
+				    struct round *round)
 {
 	struct knode *knodes[KNODES];
 	unsigned long moved = 0;
@@ -532,9 +586,10 @@ static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why)
 		kmap_get_random(&kloc_kmap, knodes, KNODES) :
 		get_LRU_knodes(&kloc_kmap, knodes, KNODES);
 	for (i = 0; i < count; i++) {
-		if (may_demote(knodes[i], why) && !has_room(node) &&
-		    kloc_may_move(node))
-			moved += demote_whole(node, knodes[i], why);
+		round->over = is_over(round, knodes[i]);
+		if (may_demote(knodes[i], why) && !round->over &&
+		    !has_room(node) && !node->slow_full && kloc_may_move(node))
+			moved += try_to_demote(node, knodes[i], why, round);
 		knode_put(knodes[i]);
 	}
 	return moved;
@@ -617,17 +672,18 @@ static struct knode *at_hand(struct kloc_node *node)
  * over all of them, and goes on where it was the last time. It looks at no more
  * than it takes to find enough, if they are as they were of late.
  *
- * Return: pages that were moved.
+ * Return: whether enough of them were found for it to be worth.
  */
-static unsigned long demote_unused(struct kloc_node *node)
+static bool demote_unused(struct kloc_node *node)
 {
+	long looks = LOOKS_A_PAGE * missing(node) + LEAST_LOOKS;
 	unsigned long moved = 0;
 	bool round = false;
 	struct knode *knode;
 
-	node->looks = LOOKS_A_PAGE * missing(node) + LEAST_LOOKS;
+	node->looks = looks;
 	node->demoted_level = kloc_demotion_level(node->levels);
-	while (node->looks > 0 && !has_room(node) && kloc_may_move(node)) {
+	while (node->looks > 0 && !done_demoting(node) && !must_stop()) {
 		knode = at_hand(node);
 		if (!knode && round)
 			break;
@@ -639,7 +695,7 @@ static unsigned long demote_unused(struct kloc_node *node)
 			node->hand_id++;
 		knode_put(knode);
 	}
-	return moved;
+	return moved && moved * LEAST_FOUND >= looks - node->looks;
 }
 
 /* Let kswapd demote what belongs to applications. */
@@ -666,37 +722,44 @@ static void wake_kswapd(int nid)
  */
 static bool make_room(struct kloc_node *node)
 {
+	struct round round = { };
 	unsigned int attempts;
 
 	/* What is new is on no LRU list yet, and could not be moved. */
 	if (!has_room(node))
 		lru_add_drain();
-	for (attempts = 0; attempts < ATTEMPTS; attempts++) {
+	for (attempts = 0; attempts < ATTEMPTS && !round.over; attempts++) {
 		if (has_room(node) || !kloc_may_move(node))
 			return true;
-		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE))
+		if (node->slow_full)
+			return false;
+		if (demote_coldest(node, KLOC_DEMOTED_INACTIVE, &round))
 			attempts = 0;
 	}
 
 	if (demote_unused(node))
 		return true;
 
-	if (headroom(node) > 0)
+	if (node->slow_full || headroom(node) > 0)
 		return false;
 	wake_kswapd(node->nid);
-	return demote_coldest(node, KLOC_DEMOTED_LAST);
+	round = (struct round) { };
+	return demote_coldest(node, KLOC_DEMOTED_LAST, &round);
 }
 
 /* Make room, unless it was found a moment ago that there is nothing to move. */
 static void try_room(struct kloc_node *node)
 {
-	u64 now = ktime_get_mono_fast_ns();
+	u64 time = scan_ns();
 
-	if (READ_ONCE(node->full) && now < node->full_until)
+	if (READ_ONCE(node->full) &&
+	    ktime_get_mono_fast_ns() < node->full_until)
 		return;
 	WRITE_ONCE(node->full, !make_room(node));
-	if (node->full)
-		node->full_until = now + scan_ns();
+	/* Slow memory's kswapd is at work already. */
+	if (node->slow_full)
+		time /= LOOKS;
+	node->full_until = ktime_get_mono_fast_ns() + time;
 }
 
 /* Is there room for a promotion, or can it be made? */
@@ -743,10 +806,11 @@ static const enum kloc_event promoted[KLOC_TRIALS] = {
 	[KLOC_TRIAL_DENSE] = KLOC_PROMOTED_DENSE,
 };
 
-static void promote_whole(struct kloc_node *node, struct knode *knode,
-			  unsigned int reason)
+/* Return: pages that were promoted. */
+static unsigned long promote_whole(struct kloc_node *node, struct knode *knode,
+				   unsigned int reason)
 {
-	unsigned long moved, left;
+	unsigned long moved, left, all = 0;
 
 	rcu_read_lock();
 	left = pages_of(knode);
@@ -763,29 +827,29 @@ static void promote_whole(struct kloc_node *node, struct knode *knode,
 		if (!moved)
 			break;
 		left -= min(left, moved);
+		all += moved;
 	}
+	return all;
 }
 
 static void promote_queued(struct kloc_node *node)
 {
-	unsigned int reason;
-	struct knode *knode;
+	struct kloc_queued next;
 
-	while (kloc_may_move(node) && (knode = next_promotion(node, &reason))) {
-		promote_whole(node, knode, reason);
-		knode_put(knode);
-	}
+	while (kloc_may_move(node) && next_promotion(node, &next))
+		end_promotion(node, &next, promote_whole(node, next.knode,
+							 next.reason));
 }
 
 /* Nothing is promoted any more: hold nothing. */
 static void drop_queued(struct kloc_node *node)
 {
 	struct kloc_used used[KLOC_BATCH];
-	unsigned int reason, count;
-	struct knode *knode;
+	struct kloc_queued next;
+	unsigned int count;
 
-	while ((knode = next_promotion(node, &reason)))
-		knode_put(knode);
+	while (next_promotion(node, &next))
+		end_promotion(node, &next, 0);
 	while ((count = take_used(node, used)))
 		while (count)
 			folio_put(used[--count].folio);
@@ -816,7 +880,7 @@ static void wait(struct kloc_node *node, u64 until)
 		return;
 	left = min(left, next_look(node));
 	if (node->spent)
-		left = max(left, (s64)BURST);
+		left = BURST;
 	wait_event_interruptible_hrtimeout(node->wait,
 					   kthread_should_stop() ||
 					   READ_ONCE(node->woken),
@@ -840,6 +904,7 @@ static int kloc_thread(void *data)
 			scan(node);
 			next_scan = ktime_get_mono_fast_ns() + scan_ns();
 		}
+		node->slow_full = false;
 		kloc_limit_look(node);
 		if (!kloc_moves() || node->slow == NUMA_NO_NODE) {
 			drop_queued(node);

@@ -153,6 +153,21 @@ static void kill_all_leaves_nothing(struct kunit *test)
 				  rcu_access_pointer(core->inodes[i]->i_knode));
 }
 
+static void what_no_file_owns_is_in_use_for_good(struct kunit *test)
+{
+	struct core_test *core = test->priv;
+	struct knode *knode;
+
+	/* Mounted and unmounted, or looked at by a scan of all devices. */
+	core->inodes[0]->i_mode = S_IFBLK;
+	knode = make(test, 0);
+	open(&core->kmap, knode);
+	kmap_set_fast(&core->kmap, knode, true);
+	close(&core->kmap, knode);
+	KUNIT_EXPECT_TRUE(test, knode->inuse);
+	KUNIT_EXPECT_TRUE(test, list_empty(&core->kmap.cold));
+}
+
 static void openers_are_counted(struct kunit *test)
 {
 	struct core_test *core = test->priv;
@@ -635,6 +650,23 @@ static void promotion_has_to_pay(struct kunit *test)
 	}
 }
 
+static void what_stays_for_long_is_not_believed_in_for_long(struct kunit *test)
+{
+	struct kloc_trial trial = { .pages = ATOMIC_INIT(100) };
+
+	kloc_trial_use(&trial, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trial.uses), 3);
+	/* However often its pages are used, that is no negative number. */
+	atomic_set(&trial.uses, INT_MAX - 100);
+	kloc_trial_use(&trial, 512);
+	KUNIT_EXPECT_TRUE(test, kloc_trial_pays(&trial));
+	/* As many pages that nobody uses as have paid, some times over, and it is. */
+	kloc_trial_forget(&trial);
+	KUNIT_EXPECT_TRUE(test, kloc_trial_pays(&trial));
+	atomic_add(1000, &trial.pages);
+	KUNIT_EXPECT_FALSE(test, kloc_trial_pays(&trial));
+}
+
 static void what_is_not_known_is_tried(struct kunit *test)
 {
 	struct kloc_trial trial;
@@ -741,6 +773,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(dead_knode_stays_dead),
 	KUNIT_CASE(kill_all_leaves_nothing),
 	KUNIT_CASE(openers_are_counted),
+	KUNIT_CASE(what_no_file_owns_is_in_use_for_good),
 	KUNIT_CASE(marks_follow_inuse),
 	KUNIT_CASE(age_rises_until_inactive),
 	KUNIT_CASE(all_active_knodes_are_found),
@@ -761,6 +794,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(levels_are_powers_of_two),
 	KUNIT_CASE(demotion_takes_what_it_needs),
 	KUNIT_CASE(promotion_has_to_pay),
+	KUNIT_CASE(what_stays_for_long_is_not_believed_in_for_long),
 	KUNIT_CASE(what_is_not_known_is_tried),
 	KUNIT_CASE(small_files_are_dense),
 	KUNIT_CASE(looks_before_there_is_no_room),
