@@ -18,6 +18,8 @@ from math import ceil
 from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 SERVERS = 8
+# Of each server: see _clients().
+CLIENTS = 4
 PORT = 7000
 KEYS = 50_000
 VALUE = 1024
@@ -174,6 +176,10 @@ def _latencies(text: str) -> dict[tuple[float, float], float]:
         (int(requests), np.array([float(each) * 1e6 for each in latencies]))
         for requests, *latencies in CLIENT.findall(text)
     ]
+    if len(clients) != SERVERS * CLIENTS:
+        raise WorkloadFailed(
+            f"redis: {len(clients)} of {SERVERS * CLIENTS} clients told their latencies"
+        )
     edges = np.unique([latencies for _, latencies in clients])
     below = sum(requests * np.interp(edges, at, QUANTILES) for requests, at in clients)
     return dict(zip(pairwise(edges.tolist()), np.diff(below).tolist(), strict=True))

@@ -94,10 +94,13 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
     if found[3] != found[4]:
         raise WorkloadFailed(f"rocksdb: {found[3]} of {found[4]} keys were found, all exist")
     keys = dict(re.findall(r"^keys (\w+) (\d+)$", printed["check"], re.M))
-    if int(keys.get("db", 0)) != size.loaded(KEYS):
-        raise WorkloadFailed(
-            f"rocksdb: the database holds {keys.get('db')} keys and not {size.loaded(KEYS)}"
-        )
+    # All writers of the log write the same keys.
+    expected = {"db": size.loaded(KEYS), "log": size.operations(EACH // WRITERS)}
+    for name, count in expected.items():
+        if int(keys.get(name, 0)) != count:
+            raise WorkloadFailed(
+                f"rocksdb: the database {name} holds {keys.get(name)} keys and not {count}"
+            )
     histogram: dict[tuple[float, float], int] = {}
     for low, high, count in BUCKET.findall(text):
         bucket = (float(low) * 1000, float(high) * 1000)

@@ -40,18 +40,20 @@ requests 300
 """
 
 
-def rocksdb(measured: str = DB_BENCH, keys: int = 600_000) -> Outcome:
-    printed = {"measured": measured, "check": f"keys db {keys}\nkeys log 4500\n"}
+def rocksdb(measured: str = DB_BENCH, keys: int = 600_000, log: int = 1750) -> Outcome:
+    printed = {"measured": measured, "check": f"keys db {keys}\nkeys log {log}\n"}
     return workload.load("rocksdb").outcome(printed, FULL)
 
 
-def redis(keys: int = 50_000, errors: int = 0, calls: int = 15_024) -> Outcome:
+def redis(
+    keys: int = 50_000, errors: int = 0, calls: int = 15_024, clients: str = 16 * REDIS
+) -> Outcome:
     per_server = (
         f"cmdstat_set:calls={calls - 1000},usec=1\ncmdstat_get:calls=1000,usec=1\n"
         f"keys {keys}\nerrors {errors}\nvalue 1024\n"
     )
     checkpoint = f"RDB looks OK!\n[info] {keys} keys read\n"
-    return workload.load("redis").outcome({"check": REDIS + 8 * per_server + checkpoint}, FULL)
+    return workload.load("redis").outcome({"check": clients + 8 * per_server + checkpoint}, FULL)
 
 
 def test_rocksdb_counts_the_operations_of_all_benchmarks() -> None:
@@ -73,11 +75,16 @@ def test_rocksdb_that_did_not_do_its_work_fails(measured: str, keys: int, reason
         rocksdb(measured, keys)
 
 
+def test_rocksdb_whose_log_lost_keys_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="database log holds 1749 keys and not 1750"):
+        rocksdb(log=1749)
+
+
 def test_redis_counts_what_the_servers_did_and_adds_up_the_clients_latencies() -> None:
     outcome = redis()
     assert outcome.operations == 8 * 15_024
     assert outcome.latency_ns is not None
-    # 225 of the 600 requests took up to 60 us, and 450 took up to 80 us.
+    # 225 of each 600 requests took up to 60 us, and 450 took up to 80 us.
     assert outcome.latency_ns["p50"] == pytest.approx(66_666.7)
     assert 95_000 < outcome.latency_ns["p95"] < outcome.latency_ns["p99"] <= 100_000
 
@@ -89,6 +96,8 @@ def test_redis_that_lost_keys_or_operations_or_reported_errors_fails() -> None:
         redis(errors=2)
     with pytest.raises(WorkloadFailed, match="did 120000 of 120192"):
         redis(calls=15_000)
+    with pytest.raises(WorkloadFailed, match="30 of 32 clients told"):
+        redis(clients=15 * REDIS)
 
 
 @pytest.mark.parametrize("name", workload.names())
