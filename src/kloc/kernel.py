@@ -257,6 +257,20 @@ class WorkTree:
             return None
 
 
+def warnings() -> list[str]:
+    """Return what the compiler at W=1, and sparse, say of the files in kernel/files.
+
+    They are those of the machine's kernel, whose objects are compiled again the next time.
+    """
+    linux = vanilla()
+    with cache.locked(linux.parent / "work.lock", "a kernel"):
+        tree = WorkTree(root.tool_root(), linux)
+        tree.update()
+        make = _Make(tree.tools, tree.source, tree.objects("machine"))
+        make.configure(VARIANTS["machine"])
+        return make.warnings(_files(KERNEL / "files"))
+
+
 def _build(tools: Root, variant: str, draft: Path) -> None:
     linux = vanilla()
     with cache.locked(linux.parent / "work.lock", "a kernel"):
@@ -349,6 +363,23 @@ class _Make:
             raise self._error()
         if expected:
             _write(self.objects / "steps", f"{progress.completed:.0f}")
+
+    def warnings(self, paths: Sequence[Path]) -> list[str]:
+        """Compile `paths` of the tree, as far as they are C; return the lines that warn of them."""
+        sources = [path for path in paths if path.suffix == ".c"]
+        objects = [str(path.with_suffix(".o")) for path in sources]
+        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "W=1", "C=2", *objects]
+        said: list[str] = []
+        status = self.tools.follow(
+            argv, said.append, binds=self.binds, cwd=SOURCE, env=self.environment
+        )
+        if status != 0:
+            raise KlocError("".join(said))
+        return [
+            line
+            for line in said
+            if re.search(r"\b(warning|error):", line) and any(str(path) in line for path in paths)
+        ]
 
     def _config(self) -> tuple[bytes, int] | None:
         """Return what .config holds and when it was written, or None."""

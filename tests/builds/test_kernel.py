@@ -139,6 +139,11 @@ def test_export_of_something_else(tools: Root, tmp_path: Path) -> None:
         kerneltree.export(tmp_path)
 
 
+@pytest.mark.usefixtures("machine_kernel")
+def test_our_files_compile_without_a_warning() -> None:
+    assert kernel.warnings() == []
+
+
 @pytest.mark.soak
 def test_a_second_build_is_the_same(
     machine_kernel: kernel.Kernel, empty_cache: Path, tools: Root
