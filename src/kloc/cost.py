@@ -48,9 +48,9 @@ REFERENCE = Column("unpatched", "Debian's source, with our configuration", kerne
 
 COLUMNS = (
     REFERENCE,
-    Column("base", "our patches, CONFIG_KLOC_MACHINE off", "base"),
+    Column("base", "our patches, CONFIG_KLOC and CONFIG_KLOC_MACHINE off", "base"),
     Column("kloc", "CONFIG_KLOC on, contexts switched off", "kloc"),
-    Column("machine", "CONFIG_KLOC_MACHINE on, and no timing model", "machine"),
+    Column("machine", "the same, CONFIG_KLOC_MACHINE on, and no timing model", "machine"),
 )
 """What can be measured; a kernel of another configuration, or in another state, is one more."""
 
