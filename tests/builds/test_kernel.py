@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import made_up_overlay
 from kloc import cache, debian, kernel, kerneltree
 from kloc.errors import KlocError
 from kloc.root import Root
@@ -31,12 +32,8 @@ Subject: [PATCH] mm: {new}
 @pytest.fixture
 def overlay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel/ with one new file and one patch."""
-    folder = tmp_path / "kernel"
-    (folder / "files" / "mm").mkdir(parents=True)
-    (folder / "files" / "mm" / "new.c").write_text("new\n")
-    (folder / "patches").mkdir()
-    (folder / "patches" / "series").write_text("# a comment\n0001.patch\n")
-    (folder / "patches" / "0001.patch").write_text(PATCH.format(new="2"))
+    patches = {"0001.patch": PATCH.format(new="2")}
+    folder = made_up_overlay.overlay(tmp_path, "# a comment\n0001.patch\n", patches)
     monkeypatch.setattr(kernel, "KERNEL", folder)
     return folder
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+import made_up_overlay
 from kloc import kernel
 from kloc.root import Root
 
@@ -19,11 +20,7 @@ TOOLS = cast(Root, None)
 @pytest.fixture
 def overlay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel/ with one new file and no patches."""
-    folder = tmp_path / "kernel"
-    (folder / "files" / "mm").mkdir(parents=True)
-    (folder / "files" / "mm" / "new.c").write_text("new\n")
-    (folder / "patches").mkdir()
-    (folder / "patches" / "series").touch()
+    folder = made_up_overlay.overlay(tmp_path)
     monkeypatch.setattr(kernel, "KERNEL", folder)
     return folder
 

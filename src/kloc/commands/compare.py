@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="WORKLOAD",
         help="what to run; or result files (.json), to see what is in them: in one table, "
-        "or if they differ in more than policies and workloads, how; with --report, a report of "
+        "or if their machines or versions differ, apart, and how; with --report, a report of "
         "that table, or of the first",
     )
     options.completes(what, workload.names, ".json")
