@@ -113,7 +113,8 @@ def objects() -> dict[str, Any]:
 
     kinds = {"anon": 30, "file": 30, "slab:dentry": 20, "slab:skbuff_small_head": 15, "socket": 5}
     found = {name: kind(pages) for name, pages in kinds.items()}
-    return {"schema": 1, "workload": "redis", "inputs": {"small": found, "large": found}}
+    inputs = {"small": found, "large": found}
+    return {"schema": 1, "workload": "redis", "inputs": inputs, "machine": {"name": "tiered"}}
 
 
 DOCUMENTS = {"runs": document(), "objects": objects()}
