@@ -17,6 +17,7 @@ from kloc import (
     cache,
     cost,
     guest,
+    inside,
     kernel,
     kerneltree,
     machine,
@@ -27,7 +28,11 @@ from kloc import (
     workload,
 )
 from kloc.errors import KlocError
+from kloc.paths import PROJECT
 from kloc.workload import Workload
+
+TESTED = PROJECT / "tests" / "plugin"
+"""Programs that tests run in the machine."""
 
 CONTENTS = {
     "python": "kloc's own Python environment",
@@ -132,10 +137,11 @@ def _builders() -> Iterator[Callable[[], object]]:
     # One file with a mistake, and no workload is known.
     with suppress(KlocError):
         known = [workload.load(name) for name in workload.names()]
-    packages = {(), *(each.packages for each in known)}
+    packages = {(), inside.PACKAGES, *(each.packages for each in known)}
     yield from (partial(guest.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for each in known for name in each.programs}
-    yield from (partial(programs.build, source) for source in sorted({*sources, cost.CALLS}))
+    sources.update({cost.CALLS}, TESTED.glob("*.c"))
+    yield from (partial(programs.build, source) for source in sorted(sources))
     disks = {cost.DISK_BYTES}
     for name in profile.names():
         with suppress(KlocError):

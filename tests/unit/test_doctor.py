@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kloc import cache, debian, inventory, plugin, root, ui, workload
+from kloc import cache, debian, guest, inside, inventory, plugin, programs, root, ui, workload
 from kloc.commands import doctor
 from kloc.errors import KlocError
 from kloc.paths import PROJECT
@@ -137,6 +137,15 @@ def test_all_kinds_are_known_and_asked_for(
     assert "kernel-um" in kinds()
     assert kinds() <= inventory.CONTENTS.keys()
     assert kinds() <= {path.parent.name for path in inventory.used_here()}
+
+
+def test_what_the_shell_and_the_tests_need_is_used_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(guest, "guest_image", asked.append)
+    monkeypatch.setattr(programs, "build", asked.append)
+    inventory.used_here()
+    assert inside.PACKAGES in asked
+    assert PROJECT / "tests/plugin/chase.c" in asked
 
 
 def test_nothing_is_removed_unasked(monkeypatch: pytest.MonkeyPatch, full_cache: Path) -> None:
