@@ -13,7 +13,9 @@
  *	...				the calls of that group
  *	done				or "failed", and why
  *
- * Files are on an ext4 in a loop device.
+ * Files are on an ext4 in a loop device. Where the kernel's objects lie, and when
+ * its timer ticks, is chance as far as a kernel's cost goes, but the same each time:
+ * /layout has a number, and each gives another layout.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,6 +44,8 @@
 #define WARM_SHARE	4
 #define BLOCK		4096
 #define MAPPED		(16 * BLOCK)
+/* The next layout uses so many pages more at first; no power of two. */
+#define LAYOUT		(37 * BLOCK)
 /* The machine hangs if all of it takes so many seconds of its own. */
 #define HUNG_SECONDS	120
 
@@ -139,6 +143,29 @@ static void apply_settings(void)
 		close(fd);
 	}
 	fclose(list);
+}
+
+static void *map(size_t size, int flags, int fd)
+{
+	void *memory = mmap(NULL, size, fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, 0);
+
+	must(memory == MAP_FAILED ? -1 : 0, "mmap");
+	return memory;
+}
+
+/* Use some memory first, so that what follows lies elsewhere, at another time. */
+static void choose_layout(void)
+{
+	FILE *from = fopen("/layout", "r");
+	size_t number, size;
+	void *memory;
+
+	must(from && fscanf(from, "%zu", &number) == 1 ? 0 : -1, "/layout");
+	fclose(from);
+	size = (number + 1) * LAYOUT;
+	memory = map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	memset(memory, 1, size);
+	must(munmap(memory, size), "munmap");
 }
 
 /* Who waits for ever is told from who is slow: there is no "done". */
@@ -351,14 +378,6 @@ static void run(const struct group *group)
 	}
 }
 
-static void *map(size_t size, int flags, int fd)
-{
-	void *memory = mmap(NULL, size, fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, 0);
-
-	must(memory == MAP_FAILED ? -1 : 0, "mmap");
-	return memory;
-}
-
 static void set_up(void)
 {
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
@@ -368,6 +387,7 @@ static void set_up(void)
 	must(mount("proc", "/proc", "proc", 0, NULL), "mount /proc");
 	must(mount("sysfs", "/sys", "sysfs", 0, NULL), "mount /sys");
 	apply_settings();
+	choose_layout();
 	mount_disk();
 	bring_up_loopback();
 	connect_ends();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What our patches cost while they are off, against the unpatched kernel."""
+"""What our patches cost, off and on, against the unpatched kernel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from kloc.cost import Measured
 
 pytestmark = pytest.mark.soak
 
-STRADDLED = 5
-"""How many lines a call may touch more or fewer for where a kernel's variables lie."""
+
+def straddled(lines: int) -> float:
+    """Return how many lines more or fewer a call may touch for where a kernel's variables lie.
+
+    Fork touches 2,770 or so; eight more on a kernel that has no instruction of ours in it.
+    """
+    return max(5, lines / 200)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +31,7 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
     for theirs, ours in zip(unpatched.groups, base.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
             assert abs(other.instructions - one.instructions) <= 0.0002 * one.instructions
-            assert abs(other.lines - one.lines) <= STRADDLED
+            assert abs(other.lines - one.lines) <= straddled(one.lines)
     assert abs(cost.change(base, unpatched, ["files"])) < cost.BOUND / 20
     assert abs(cost.change(base, unpatched)) < cost.BOUND
 
@@ -37,7 +42,7 @@ def test_contexts_that_are_off_cost_next_to_nothing(measured: dict[str, Measured
     assert cost.change(off, unpatched) < cost.BOUND
     for theirs, ours in zip(unpatched.groups, off.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
-            assert other.lines - one.lines <= STRADDLED, one.name
+            assert other.lines - one.lines <= straddled(one.lines), one.name
 
 
 def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
@@ -48,3 +53,10 @@ def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
     off, machine = measured["kloc"], measured["machine"]
     assert 0 < cost.change(machine, off, ["files"]) < cost.BOUND
     assert 0 < cost.change(machine, off) < 1.5 * cost.BOUND
+
+
+@pytest.mark.xfail(reason="4 % for who is not chosen, 9 % for who is", strict=True)
+@pytest.mark.parametrize("name", ["chosen", "on"])
+def test_contexts_with_nothing_to_do_cost_little(measured: dict[str, Measured], name: str) -> None:
+    idle = measured[name]
+    assert cost.change(idle, measured["unpatched"], ["files"]) < idle.column.bound

@@ -58,6 +58,14 @@ def test_a_group_is_the_mean_of_all_that_was_done() -> None:
     assert files.lines == (3 * 20 + 90 + 3 * 9 + 8) / 4
 
 
+def test_the_middle_of_several_layouts_is_taken_figure_by_figure() -> None:
+    def run(group: float, opened: int, lines: int) -> tuple[cost.Group, ...]:
+        return (cost.Group("files", 4, group, lines, (cost.Call("open", opened, lines),)),)
+
+    (files,) = cost.middle([run(10, 7, 3), run(30, 5, 1), run(20, 6, 9)])
+    assert files == cost.Group("files", 4, 20, 3, (cost.Call("open", 6, 3),))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

@@ -9,7 +9,7 @@ from kloc import cost, result, ui
 from kloc.commands import options
 
 NAME = "bench"
-HELP = "measure the kernel itself: what our patches cost while they are off"
+HELP = "measure the kernel itself: what our patches cost, off and on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
