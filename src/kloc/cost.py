@@ -4,7 +4,7 @@
 machine/bench/calls.c makes the calls, on each kernel, under QEMU's -icount; the difference
 between two kernels of the same configuration and compiler is what the one has and the other has
 not. Nothing is left to chance; but where objects lie and when the timer ticks, which differs from
-kernel to kernel, is worth up to 0.2 % of a round of fork, exit and wait. So each kernel is measured
+kernel to kernel, is worth up to 0.3 % of a round of fork, exit and wait. So each kernel is measured
 in several layouts of memory, and the median is what it takes.
 """
 

@@ -10,8 +10,8 @@ from kloc.cost import Measured
 
 pytestmark = pytest.mark.soak
 
-ELSEWHERE = 2
-"""Instructions of a call that copies, for memory that lies elsewhere on another kernel."""
+ELSEWHERE = 0.0003
+"""A call's instructions, as a fraction, for memory that lies elsewhere on another kernel."""
 
 
 def straddled(lines: int) -> float:
@@ -33,8 +33,7 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
     unpatched, base = measured["unpatched"], measured["base"]
     for theirs, ours in zip(unpatched.groups, base.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
-            most = max(ELSEWHERE, 0.0002 * one.instructions)
-            assert abs(other.instructions - one.instructions) <= most, one.name
+            assert abs(other.instructions - one.instructions) <= ELSEWHERE * one.instructions
             assert abs(other.lines - one.lines) <= straddled(one.lines)
     assert abs(cost.change(base, unpatched, ["files"])) < cost.BOUND / 20
     assert abs(cost.change(base, unpatched)) < cost.BOUND
