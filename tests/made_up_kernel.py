@@ -42,6 +42,8 @@ mispredicted_file 3
 trial_level1_pages 7
 trial_level1_uses 2
 knodes 8
+knode_bytes 1048576
+page_bytes 2097152
 kmap_lookups_saved 9000
 kmap_lookups 1000
 """

@@ -11,6 +11,9 @@
  *	rounds ROUNDS INSTRUCTIONS	of the loop, with all that came between
  *	call NUMBER NAME: INSTRUCTIONS:TIMES INSTRUCTIONS:TIMES ...
  *	...				the calls of that group
+ *	contexts CONTEXTS BYTES PAGES COUNTS MEMORY	if contexts are on: how many,
+ *					what they take, pages that they hold; what
+ *					counts of pages take, of how much memory
  *	done				or "failed", and why
  *
  * Files are on an ext4 in a loop device. Where the kernel's objects lie, and when
@@ -31,6 +34,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/reboot.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,11 +43,18 @@
 
 #include "marks.h"
 
+/* As in our kernel's linux/prctl.h. */
+#define PR_KLOC		0x4b4c4f43
+#define PR_KLOC_SET	1
+
 #define ROUNDS_MAX	10000
 /* Before the rounds that count, a fourth of as many. */
 #define WARM_SHARE	4
 #define BLOCK		4096
 #define MAPPED		(16 * BLOCK)
+/* Files whose contexts are there at the end, of a usual size. */
+#define HELD_FILES	200
+#define HELD_SIZE	(4 * BLOCK)
 /* The next layout uses so many pages more at first; no power of two. */
 #define LAYOUT		(37 * BLOCK)
 /* The machine hangs if all of it takes so many seconds of its own. */
@@ -129,7 +140,27 @@ static void exactly(long result, long expected, const char *what)
 	leave();
 }
 
-/* Write to files of the kernel what /settings asks for: PATH VALUE, one a line. */
+/* Have a process whose files have contexts, where only those of chosen processes do. */
+static void choose_another(void)
+{
+	int told[2];
+	char byte;
+
+	must(pipe(told), "pipe");
+	if (must(fork(), "fork") == 0) {
+		exactly(prctl(PR_KLOC, PR_KLOC_SET, 0, 1, 0), 0, "PR_KLOC");
+		exactly(write(told[1], "", 1), 1, "pipe");
+		pause();
+	}
+	close(told[1]);
+	exactly(read(told[0], &byte, 1), 1, "the process that was to be chosen");
+	close(told[0]);
+}
+
+/*
+ * Write to files of the kernel what /settings asks for: PATH VALUE, one a line. The
+ * path "process" is none: another process is to be chosen to have contexts.
+ */
 static void apply_settings(void)
 {
 	FILE *list = fopen("/settings", "r");
@@ -137,8 +168,13 @@ static void apply_settings(void)
 
 	must(list ? 0 : -1, "/settings");
 	while (fscanf(list, "%255s %255[^\n]", path, value) == 2) {
-		int fd = must(open(path, O_WRONLY), path);
+		int fd;
 
+		if (!strcmp(path, "process")) {
+			choose_another();
+			continue;
+		}
+		fd = must(open(path, O_WRONLY), path);
 		exactly(write(fd, value, strlen(value)), strlen(value), path);
 		close(fd);
 	}
@@ -378,6 +414,53 @@ static void run(const struct group *group)
 	}
 }
 
+/* Return a number of those that the kernel gives with a name each; 0 if there is none. */
+static uint64_t number_in(const char *path, const char *name)
+{
+	FILE *from = fopen(path, "r");
+	char found[64];
+	uint64_t value, number = 0;
+
+	while (from && fscanf(from, "%63s %lu%*[^\n]", found, &value) == 2)
+		if (!strcmp(found, name))
+			number = value;
+	if (from)
+		fclose(from);
+	return number;
+}
+
+/* Return the pages of all contexts: two columns, after seven others. */
+static uint64_t pages_of_contexts(void)
+{
+	FILE *from = fopen("/sys/kernel/debug/kloc/contexts", "r");
+	uint64_t fast, slow, pages = 0;
+
+	must(from ? 0 : -1, "debugfs");
+	must(fscanf(from, "%*[^\n]"), "the contexts' columns");
+	while (fscanf(from, "%*d %*s %*d %*d %*d %*d %*d %lu %lu%*[^\n]", &fast, &slow) == 2)
+		pages += fast + slow;
+	fclose(from);
+	return pages;
+}
+
+/* Have contexts of some files, and print what memory contexts take. */
+static void print_memory(void)
+{
+	const char *stat = "/sys/kernel/mm/kloc/stat";
+	char name[32];
+
+	if (!number_in(stat, "knodes"))
+		return;
+	for (int i = 0; i < HELD_FILES; i++) {
+		snprintf(name, sizeof(name), "/data/held%d", i);
+		make_file(name, HELD_SIZE);
+	}
+	must(mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL), "mount debugfs");
+	fprintf(out, "contexts %lu %lu %lu %lu %lu\n", number_in(stat, "knodes"),
+		number_in(stat, "knode_bytes"), pages_of_contexts(),
+		number_in(stat, "page_bytes"), number_in("/proc/meminfo", "MemTotal:") << 10);
+}
+
 static void set_up(void)
 {
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
@@ -407,6 +490,7 @@ int main(void)
 	set_up();
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
 		run(&groups[i]);
+	print_memory();
 	fprintf(out, "done\n");
 	leave();
 }

@@ -11,7 +11,7 @@ in several layouts of memory, and the median is what it takes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,11 @@ BOUND = 0.002
 
 ON_BOUND = 0.01
 """What contexts may cost that are on, while there is nothing for them to do."""
+
+MEMORY_BOUND = 0.01
+"""What contexts may take: a fraction of the pages that they hold, here some 16 KiB each."""
+
+PAGE = 4096
 
 CONTEXTS = "/sys/kernel/mm/kloc"
 
@@ -65,9 +70,9 @@ COLUMNS = (
     Column("machine", "the same, CONFIG_KLOC_MACHINE on, and no timing model", "machine"),
     Column(
         "chosen",
-        "contexts switched on for chosen processes, and this is none",
+        "contexts switched on for chosen processes; another is one, and this is none",
         "kloc",
-        {f"{CONTEXTS}/scope": "chosen", f"{CONTEXTS}/enabled": "1"},
+        {f"{CONTEXTS}/scope": "chosen", f"{CONTEXTS}/enabled": "1", "process": "chosen"},
         ON_BOUND,
     ),
     Column(
@@ -105,12 +110,31 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Memory:
+    """What contexts take, at the end: bytes, but for their number and the pages that they hold.
+
+    `counts` is what is kept for each page, of all `memory`.
+    """
+
+    contexts: int
+    knodes: int
+    pages: int
+    counts: int
+    memory: int
+
+
+@dataclass(frozen=True)
 class Measured:
-    """A kernel, and what its calls take."""
+    """A kernel, and what its calls take; and its contexts, if there are any."""
 
     column: Column
     built: kernel.Kernel
     groups: tuple[Group, ...]
+    memory: Memory | None = None
+
+
+Run = tuple[tuple[Group, ...], Memory | None]
+"""What one run of calls.c says: the groups, and the contexts at its end."""
 
 
 def choose(names: Sequence[str]) -> list[Column]:
@@ -128,13 +152,16 @@ def choose(names: Sequence[str]) -> list[Column]:
 def measure(columns: Iterable[Column], layouts: int = LAYOUTS) -> list[Measured]:
     """Build the kernels and measure one after the other; KlocError if one fails at anything."""
     built = [(column, kernel.build(column.variant)) for column in columns]
-    return [
-        Measured(column, made, middle([_run(column, made, layout) for layout in range(layouts)]))
-        for column, made in built
-    ]
+    return [_measure(column, made, layouts) for column, made in built]
 
 
-def _run(column: Column, built: kernel.Kernel, layout: int) -> tuple[Group, ...]:
+def _measure(column: Column, built: kernel.Kernel, layouts: int) -> Measured:
+    runs = [_run(column, built, layout) for layout in range(layouts)]
+    # What contexts take is no matter of chance.
+    return Measured(column, built, middle([groups for groups, _ in runs]), runs[0][1])
+
+
+def _run(column: Column, built: kernel.Kernel, layout: int) -> Run:
     printed: list[str] = []
     files = {
         "init": programs.build(CALLS),
@@ -184,8 +211,8 @@ def _middle_call(same: Sequence[Call]) -> Call:
     )
 
 
-def parse(printed: Iterable[str], touched: str) -> tuple[Group, ...]:
-    """Return the groups that calls.c printed (its comment has the form), but the check's.
+def parse(printed: Iterable[str], touched: str) -> Run:
+    """Return what calls.c printed (its comment has the form), but for the check's group.
 
     `touched` is what count.c wrote. A failure of the program's, output that is not whole, and
     figures of the check that are not what is known: KlocError.
@@ -195,6 +222,7 @@ def parse(printed: Iterable[str], touched: str) -> tuple[Group, ...]:
         call, count = entry.split()
         lines.setdefault(int(call), []).append(int(count))
     groups: list[Group] = []
+    memory: Memory | None = None
     ended = ""
     for line in printed:
         word, _, rest = line.partition(" ")
@@ -205,13 +233,15 @@ def parse(printed: Iterable[str], touched: str) -> tuple[Group, ...]:
             groups[-1] = Group(groups[-1].name, rounds, instructions / rounds, 0, ())
         elif word == "call":
             groups[-1] = _with_call(groups[-1], rest, lines)
+        elif word == "contexts":
+            memory = Memory(*map(int, rest.split()))
         elif word in ("done", "failed"):
             ended = line
     if ended != "done":
         raise KlocError(ended or "it ended before all calls were made")
     check, *measured = groups
     overhead = _overhead(check)
-    return tuple(_without(overhead, group) for group in measured)
+    return tuple(_without(overhead, group) for group in measured), memory
 
 
 def _with_call(group: Group, line: str, lines: Mapping[int, list[int]]) -> Group:
@@ -273,6 +303,7 @@ def document(all_measured: Sequence[Measured]) -> dict[str, Any]:
                 "release": one.built.release,
                 "series": one.built.series,
                 "groups": [_group(group) for group in one.groups],
+                "memory": asdict(one.memory) if one.memory else None,
             }
             for one in all_measured
         ],
@@ -360,5 +391,16 @@ def remarks(all_measured: Sequence[Measured]) -> list[str]:
         f"{one.column.name}: {one.column.summary}. "
         f"{first}: {_percent(change(one, reference, [first]))} of instructions "
         f"(bound: {100 * one.column.bound:g} %), all groups: {_percent(change(one, reference))}"
+        f"{_in_memory(one.memory) if one.memory else ''}"
         for one in others
     ]
+
+
+def _in_memory(of: Memory) -> str:
+    held = of.pages * PAGE
+    return (
+        f". Memory: {of.contexts:,} contexts take {of.knodes:,} bytes, "
+        f"{100 * of.knodes / held:.2f} % of the {held >> 10:,} KiB of pages that they hold "
+        f"(bound: {100 * MEMORY_BOUND:g} %); the counts of pages {100 * of.counts / of.memory:.2f} "
+        "% of all memory"
+    )

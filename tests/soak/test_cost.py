@@ -58,8 +58,14 @@ def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
     assert 0 < cost.change(machine, off) < 1.5 * cost.BOUND
 
 
-@pytest.mark.xfail(reason="4 % for who is not chosen, 9 % for who is", strict=True)
 @pytest.mark.parametrize("name", ["chosen", "on"])
 def test_contexts_with_nothing_to_do_cost_little(measured: dict[str, Measured], name: str) -> None:
     idle = measured[name]
     assert cost.change(idle, measured["unpatched"], ["files"]) < idle.column.bound
+
+
+def test_contexts_take_little_memory(measured: dict[str, Measured]) -> None:
+    of = measured["on"].memory
+    assert of and of.contexts >= 200
+    assert of.knodes < cost.MEMORY_BOUND * of.pages * cost.PAGE
+    assert 0 < of.counts < cost.MEMORY_BOUND * of.memory

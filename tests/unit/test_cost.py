@@ -32,13 +32,13 @@ TOUCHED = "0 0\n1 100\n0 0\n1 100\n2 20\n4 9\n2 20\n4 9\n2 20\n4 8\n2 90\n4 9\n1
 
 
 def parsed(printed: str = PRINTED, touched: str = TOUCHED) -> tuple[cost.Group, ...]:
-    return cost.parse(printed.splitlines(), touched)
+    return cost.parse(printed.splitlines(), touched)[0]
 
 
 def measured(name: str, printed: str = PRINTED, touched: str = TOUCHED) -> cost.Measured:
     (column,) = (each for each in cost.COLUMNS if each.name == name)
     built = kernel.Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12", name)
-    return cost.Measured(column, built, parsed(printed, touched))
+    return cost.Measured(column, built, *cost.parse(printed.splitlines(), touched))
 
 
 def shown(*of: cost.Measured) -> list[list[str]]:
@@ -64,6 +64,17 @@ def test_the_middle_of_several_layouts_is_taken_figure_by_figure() -> None:
 
     (files,) = cost.middle([run(10, 7, 3), run(30, 5, 1), run(20, 6, 9)])
     assert files == cost.Group("files", 4, 20, 3, (cost.Call("open", 6, 3),))
+
+
+def test_what_contexts_take_is_told_where_there_are_some() -> None:
+    plain = measured("unpatched")
+    on = measured("on", PRINTED.replace("done", "contexts 200 20800 800 4000 4000000\ndone"))
+    assert (plain.memory, on.memory) == (None, cost.Memory(200, 20800, 800, 4000, 4000000))
+    (remark,) = cost.remarks([plain, on])
+    assert "200 contexts take 20,800 bytes, 0.63 % of the 3,200 KiB" in remark
+    assert "the counts of pages 0.10 % of all memory" in remark
+    kernels = cost.document([plain, on])["kernels"]
+    assert [each["memory"] and each["memory"]["knodes"] for each in kernels] == [None, 20800]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ scope                files of all processes
 kinds                file, blockdev
 limits               none
 rate                 any
-knodes               8
+knodes               8, 1.0 MiB, 1.0 % of their pages
+counts of pages      2.0 MiB
 kmap look-ups saved  90.0 % of 10,000
 streams              12 predicted, 3 of them wrong
 
@@ -94,6 +95,7 @@ def test_as_json(
     assert document["settings"]["reserve_pages"] == "1540"
     assert document["demoted"] == {"inactive": 40000, "unused": 1024, "last": 0}
     assert document["not_moved"] == {"pinned": 76, "busy": 400, "unpaid": 5000}
+    assert document["memory"] == {"knodes": 1 << 20, "pages": 2 << 20}
     assert document["lookups"] == {"saved": 9000, "made": 1000}
     assert document["contexts"]["file"] == {"number": 5, "active": 1, "fast": 579, "slow": 25856}
     assert document["limits"] == {"nodes_kb": {"node0": "max"}, "cgroups": {}}

@@ -62,6 +62,10 @@ def document() -> dict[str, Any]:
         "contexts": tiers,
         "contexts_unseen": unseen,
         **{group: _by_reason(counts, group) for group in GROUPS},
+        "memory": {
+            "knodes": counts.get("knode_bytes", 0),
+            "pages": counts.get("page_bytes", 0),
+        },
         "lookups": {
             "saved": counts.get("kmap_lookups_saved", 0),
             "made": counts.get("kmap_lookups", 0),
@@ -118,7 +122,8 @@ def _state(status: Mapping[str, Any]) -> Table:
         "kinds": ", ".join(settings.get("kinds", "").split()) or "none",
         "limits": _limits(status["limits"]),
         "rate": f"{settings['rate_mbps']} MB/s" if settings.get("rate_mbps", "0") != "0" else "any",
-        "knodes": f"{status['knodes']:,}",
+        "knodes": f"{status['knodes']:,}, {_knode_memory(status)}",
+        "counts of pages": _mib(status["memory"]["pages"]),
         "kmap look-ups saved": f"{_share(saved, saved + made)} of {saved + made:,}",
         "streams": f"{_total(status, 'predicted'):,} predicted, "
         f"{_total(status, 'mispredicted'):,} of them wrong",
@@ -127,6 +132,15 @@ def _state(status: Mapping[str, Any]) -> Table:
     for label, value in rows.items():
         table.add_row(label, value)
     return table
+
+
+def _knode_memory(status: Mapping[str, Any]) -> str:
+    """Return what knodes take, and what part that is of the pages that their contexts hold."""
+    size = status["memory"]["knodes"]
+    if not status["contexts"]:
+        return _mib(size)
+    pages = sum(of["fast"] + of["slow"] for of in status["contexts"].values())
+    return f"{_mib(size)}, {_share(size, pages * status['page_bytes'])} of their pages"
 
 
 def _limits(limits: Mapping[str, Any]) -> str:

@@ -27,11 +27,12 @@ struct inode;
 #ifdef CONFIG_KLOC
 
 DECLARE_STATIC_KEY_FALSE(kloc_key);
+DECLARE_STATIC_KEY_FALSE(kloc_pages_key);
 
 void __kloc_inode_destroy(struct inode *inode);
 void __kloc_file_open(struct file *file);
 void __kloc_file_close(struct file *file);
-void __kloc_file_access(struct file *file, bool write, const loff_t *pos,
+void __kloc_file_access(int direction, const struct file *file, loff_t pos,
 			size_t count);
 void __kloc_inode_touch(struct inode *inode);
 struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
@@ -49,9 +50,20 @@ static inline bool kloc_is_on(void)
 	return static_branch_unlikely(&kloc_key);
 }
 
+/* Does it have to be known which pages are used? */
+static inline bool kloc_notes_pages(void)
+{
+	return static_branch_unlikely(&kloc_pages_key);
+}
+
 #else /* !CONFIG_KLOC */
 
 static inline bool kloc_is_on(void)
+{
+	return false;
+}
+
+static inline bool kloc_notes_pages(void)
 {
 	return false;
 }
@@ -60,8 +72,8 @@ static inline void __kloc_inode_destroy(struct inode *inode) { }
 static inline void __kloc_file_open(struct file *file) { }
 static inline void __kloc_file_close(struct file *file) { }
 
-static inline void __kloc_file_access(struct file *file, bool write,
-				      const loff_t *pos, size_t count)
+static inline void __kloc_file_access(int direction, const struct file *file,
+				      loff_t pos, size_t count)
 {
 }
 
@@ -130,16 +142,18 @@ static inline void kloc_file_close(struct file *file)
 
 /**
  * kloc_file_access() - a file is about to be read or written
+ * @direction: READ or WRITE
  * @file: the file
- * @write: true if it is written
- * @pos: where, NULL for a stream
+ * @pos: where
  * @count: bytes
+ *
+ * Not called for what has no position.
  */
-static inline void kloc_file_access(struct file *file, bool write,
-				    const loff_t *pos, size_t count)
+static inline void kloc_file_access(int direction, const struct file *file,
+				    loff_t pos, size_t count)
 {
 	if (kloc_is_on())
-		__kloc_file_access(file, write, pos, count);
+		__kloc_file_access(direction, file, pos, count);
 }
 
 /**
@@ -185,7 +199,7 @@ static inline void kloc_folio_added(struct folio *folio)
  */
 static inline void kloc_folio_used(struct folio *folio)
 {
-	if (kloc_is_on())
+	if (kloc_notes_pages())
 		__kloc_folio_used(folio);
 }
 

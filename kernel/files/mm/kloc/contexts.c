@@ -116,7 +116,7 @@ static void show_line(struct seq_file *m, const struct knode *knode,
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : inode->i_sb->s_dev;
 
 	seq_printf(m, "%lu\t%s\t%d\t%u\t%d\t%u\t%u\t%lu\t%lu\t%u:%u\t%lu\t",
-		   knode->id, kind_of(knode), READ_ONCE(knode->inuse),
+		   knode->id, kind_of(knode), knode_inuse(knode),
 		   READ_ONCE(knode->age), atomic_read(&knode->openers),
 		   READ_ONCE(knode->heat), find_cpu(knode), tally->fast,
 		   tally->slow, MAJOR(dev), MINOR(dev), inode->i_ino);

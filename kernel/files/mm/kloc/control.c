@@ -14,25 +14,9 @@
 
 #include "kloc.h"
 
-/**
- * kloc_chosen() - does a file get a context that this task uses?
- *
- * With the scope "chosen" it does if the task's process was chosen, or a group
- * that it is in. What the kernel does on its own is nobody's choice.
- *
- * Context: RCU read-side critical section.
- * Return: true if it does.
- */
-bool kloc_chosen(void)
-{
-	if (READ_ONCE(kloc_settings.mode) == KLOC_CAP)
-		return false;
-	if (READ_ONCE(kloc_settings.scope) == KLOC_ALL)
-		return true;
-	if (!current->mm || current->flags & PF_KTHREAD)
-		return false;
-	return test_bit(MMF_KLOC, &current->mm->flags) || kloc_memcg_chosen();
-}
+/* Was any process, or group, ever chosen? */
+bool kloc_any_process __read_mostly;
+bool kloc_any_group __read_mostly;
 
 /* The process whose number that is, held; NULL if there is none. */
 static struct task_struct *get_task(pid_t pid)
@@ -73,6 +57,8 @@ long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
 		result = what == PR_KLOC_GET && test_bit(MMF_KLOC, &mm->flags);
 		if (what == PR_KLOC_SET)
 			assign_bit(MMF_KLOC, &mm->flags, on);
+		if (on)
+			WRITE_ONCE(kloc_any_process, true);
 	}
 	if (mm)
 		mmput(mm);

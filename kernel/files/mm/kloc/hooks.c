@@ -15,8 +15,16 @@
 
 #include "kloc.h"
 
-/* Nothing can be told from a file that is smaller. */
+#include <trace/events/kloc.h>
+
+/* Nothing can be told from a file that is smaller, and what is done to it is not noted. */
 #define LEAST_STREAM	SZ_256K
+
+/* What is read and written of these is not noted. */
+#define NO_FILE		(BIT(KNODE_DIRECTORY) | BIT(KNODE_SYSTEM))
+
+/* Files that were judged, modulo 2^16: since it was that, nothing was learnt. */
+static u16 judged;
 
 /* Was it said where the memory of a file of tmpfs should be? */
 static bool has_policy(struct inode *inode)
@@ -42,20 +50,19 @@ static bool takes_part(struct inode *inode)
 }
 
 /**
- * kloc_knode_of() - the knode of an inode, made if need be
+ * kloc_knode_make() - make the knode of an inode that has none, if it is to have one
  * @inode: the inode, which the caller has a reference to
  *
  * Context: RCU read-side critical section.
  * Return: the knode; NULL if there is none.
  */
-struct knode *kloc_knode_of(struct inode *inode)
+struct knode *kloc_knode_make(struct inode *inode)
 {
-	struct knode *knode = rcu_dereference(inode->i_knode);
-	const struct kloc_node *near = READ_ONCE(kloc_near[numa_node_id()]);
+	const struct kloc_node *near;
 
-	if (knode || !READ_ONCE(kloc_ready) || !kloc_chosen() ||
-	    !takes_part(inode))
-		return knode;
+	if (!READ_ONCE(kloc_ready) || !kloc_chosen() || !takes_part(inode))
+		return NULL;
+	near = READ_ONCE(kloc_near[numa_node_id()]);
 	return knode_make(&kloc_kmap, inode, GFP_NOWAIT | __GFP_NOWARN,
 			  near ? near->nid : NUMA_NO_NODE);
 }
@@ -71,8 +78,11 @@ static void judge(struct knode *knode, bool stream)
 {
 	struct knode *parent = parent_of(knode);
 
-	if (parent)
-		kloc_history_add(&parent->history, knode->stream.name, stream);
+	if (!parent)
+		return;
+	kloc_history_add(&parent->history, knode->stream.name, stream);
+	set_bit(KNODE_HISTORY, &parent->flags);
+	WRITE_ONCE(judged, judged + 1);
 }
 
 /*
@@ -120,73 +130,135 @@ static void predict(struct knode *knode, const struct file *file)
 	if (!parent)
 		return;
 
-	knode->parent = parent->id;
+	WRITE_ONCE(knode->judged, READ_ONCE(judged));
 	knode->stream = (struct kloc_stream) { };
+	clear_bit(KNODE_NOTED, &knode->flags);
 	/* In most directories no file was large enough to tell. */
-	if (!kloc_history_is_empty(&parent->history)) {
-		knode->stream.name = name_of(dentry);
+	if (test_bit(KNODE_HISTORY, &parent->flags))
 		stream = kloc_history_says_stream(&parent->history,
-						  knode->stream.name);
-	}
+						  name_of(dentry));
 	if (!stream)
 		clear_bit(KNODE_STREAM, &knode->flags);
 	else if (!test_and_set_bit(KNODE_STREAM, &knode->flags))
 		kloc_count(KLOC_PREDICTED, knode, 1);
 }
 
+/* A context has become active. */
+static void activated(struct knode *knode)
+{
+	if (test_bit(KNODE_SLOW, &knode->flags))
+		kloc_queue_promotion(knode, KLOC_TRIAL_WHOLE);
+}
+
 static void touch(struct knode *knode)
 {
 	if (knode_touch(&kloc_kmap, knode))
-		kloc_queue_promotion(knode, KLOC_TRIAL_WHOLE);
+		activated(knode);
+}
+
+/* Tell the kmap of a file, if it was told of all that came before meanwhile. */
+static void list(struct knode *knode)
+{
+	if (unlikely(!test_bit(KNODE_LISTED, &knode->flags)))
+		knode_list_add(&kloc_kmap, knode);
+}
+
+/* Open a file as it was opened before. Return: whether that is all. */
+static bool open_again(struct file *file)
+{
+	struct knode *knode;
+	bool opened;
+
+	kloc_enter();
+	knode = knode_dereference(file_inode(file)->i_knode);
+	if (!knode) {
+		kloc_leave();
+		return !kloc_chosen();
+	}
+	opened = READ_ONCE(knode->judged) == READ_ONCE(judged) &&
+		 !trace_kloc_activate_enabled() && knode_open_again(knode);
+	if (opened) {
+		file->f_mode |= FMODE_KLOC;
+		list(knode);
+	}
+	kloc_leave();
+	return opened;
+}
+
+static noinline void open(struct file *file)
+{
+	struct knode *knode;
+
+	kloc_enter();
+	knode = kloc_knode_of(file_inode(file));
+	if (knode) {
+		if (!(READ_ONCE(knode->flags) & NO_FILE) &&
+		    !atomic_read(&knode->openers))
+			predict(knode, file);
+		file->f_mode |= FMODE_KLOC;
+		if (knode_open(&kloc_kmap, knode))
+			activated(knode);
+	}
+	kloc_leave();
 }
 
 /* Called by kloc_file_open(). */
 void __kloc_file_open(struct file *file)
 {
-	struct inode *inode = file_inode(file);
-	struct knode *knode;
-
-	rcu_read_lock();
-	knode = kloc_knode_of(inode);
-	if (knode) {
-		if (S_ISREG(inode->i_mode) && !atomic_read(&knode->openers))
-			predict(knode, file);
-		file->f_mode |= FMODE_KLOC;
-		if (knode_open(&kloc_kmap, knode))
-			kloc_queue_promotion(knode, KLOC_TRIAL_WHOLE);
-	}
-	rcu_read_unlock();
+	if (!open_again(file))
+		open(file);
 }
 
-/* Return: whether that was the last one who had it open. */
-static bool close(struct knode *knode)
+/* The use of a file has ended that is large enough to tell how it was. */
+static void judge_use(struct knode *knode, struct dentry *dentry)
 {
-	if (kloc_settings.mode == KLOC_ALLACTIVE)
-		return !atomic_dec_if_positive(&knode->openers);
-	return knode_close(&kloc_kmap, knode);
+	bool stream = kloc_stream_is_one(&knode->stream, LEAST_STREAM);
+	struct knode *parent = directory_of(dentry);
+
+	knode->parent = parent ? parent->id : 0;
+	knode->stream.name = name_of(dentry);
+	judge(knode, stream);
+	assign_bit(KNODE_JUDGED, &knode->flags, stream);
+}
+
+/* Close a file as it was closed before. Return: whether that is all. */
+static bool close_again(const struct inode *inode)
+{
+	struct knode *knode;
+	bool closed;
+
+	kloc_enter();
+	knode = knode_dereference(inode->i_knode);
+	closed = knode && kloc_settings.mode != KLOC_ALLACTIVE &&
+		 !trace_kloc_deactivate_enabled() && knode_close_again(knode);
+	if (closed)
+		list(knode);
+	kloc_leave();
+	return closed;
+}
+
+static noinline void close(const struct file *file)
+{
+	struct knode *knode;
+	bool last = false;
+
+	kloc_enter();
+	knode = knode_dereference(file_inode(file)->i_knode);
+	if (knode && kloc_settings.mode == KLOC_ALLACTIVE)
+		last = !atomic_dec_if_positive(&knode->openers);
+	else if (knode)
+		last = knode_close(&kloc_kmap, knode);
+	if (last && !(READ_ONCE(knode->flags) & NO_FILE) &&
+	    knode->stream.size >= LEAST_STREAM)
+		judge_use(knode, file->f_path.dentry);
+	kloc_leave();
 }
 
 /* Called by kloc_file_close(). */
 void __kloc_file_close(struct file *file)
 {
-	struct inode *inode = file_inode(file);
-	struct knode *knode;
-
-	if (!(file->f_mode & FMODE_KLOC))
-		return;
-
-	rcu_read_lock();
-	knode = rcu_dereference(inode->i_knode);
-	if (knode && close(knode) && S_ISREG(inode->i_mode) &&
-	    knode->stream.size >= LEAST_STREAM) {
-		bool stream = kloc_stream_is_one(&knode->stream, LEAST_STREAM);
-
-		if (!knode->stream.name)
-			knode->stream.name = name_of(file->f_path.dentry);
-		judge(knode, stream);
-		assign_bit(KNODE_JUDGED, &knode->flags, stream);
-	}
-	rcu_read_unlock();
+	if (file->f_mode & FMODE_KLOC && !close_again(file_inode(file)))
+		close(file);
 }
 
 /*
@@ -202,22 +274,53 @@ static void note_access(struct knode *knode, const struct file *file,
 		pos = size;
 	if (!write)
 		count = min_t(u64, count, max(size - pos, 0));
-	if (count)
-		kloc_stream_access(&knode->stream, write, pos, count);
+	if (!count)
+		return;
+	kloc_stream_use(&knode->stream, count);
+	if (pos + count < LEAST_STREAM)
+		return;
+	/* What was not noted is taken for what a stream begins with. */
+	if (!knode->stream.flags && pos <= LEAST_STREAM) {
+		count += pos;
+		pos = 0;
+	}
+	kloc_stream_access(&knode->stream, write, pos, count);
+	if (!test_bit(KNODE_NOTED, &knode->flags))
+		set_bit(KNODE_NOTED, &knode->flags);
 }
 
-/* Called by kloc_file_access(). */
-void __kloc_file_access(struct file *file, bool write, const loff_t *pos,
-			size_t count)
+/*
+ * Does an access say nothing that is not known? The file is in use, has nothing
+ * in slow memory, and only its beginning is asked for.
+ */
+static bool says_nothing(const struct inode *inode, loff_t pos, size_t count)
 {
-	struct inode *inode = file_inode(file);
+	const struct knode *knode;
+	bool nothing;
+
+	kloc_enter();
+	knode = knode_dereference(inode->i_knode);
+	if (!knode) {
+		kloc_leave();
+		return !kloc_chosen();
+	}
+	nothing = pos + count < LEAST_STREAM &&
+		  (READ_ONCE(knode->flags) &
+		   (KNODE_USED_MASK | BIT(KNODE_SLOW))) == KNODE_USED;
+	kloc_leave();
+	return nothing;
+}
+
+static noinline void access(bool write, const struct file *file, loff_t pos,
+			    size_t count)
+{
 	struct knode *knode;
 
-	rcu_read_lock();
-	knode = kloc_knode_of(inode);
+	kloc_enter();
+	knode = kloc_knode_of(file_inode(file));
 	if (knode) {
-		if (pos && S_ISREG(inode->i_mode))
-			note_access(knode, file, write, *pos, count);
+		if (!(READ_ONCE(knode->flags) & NO_FILE))
+			note_access(knode, file, write, pos, count);
 		/* What one does not use again others may, who have it open. */
 		if (file->f_mode & FMODE_NOREUSE &&
 		    atomic_read(&knode->openers) <= 1 &&
@@ -225,7 +328,15 @@ void __kloc_file_access(struct file *file, bool write, const loff_t *pos,
 			set_bit(KNODE_STREAM, &knode->flags);
 		touch(knode);
 	}
-	rcu_read_unlock();
+	kloc_leave();
+}
+
+/* Called by kloc_file_access(). */
+void __kloc_file_access(int direction, const struct file *file, loff_t pos,
+			size_t count)
+{
+	if (!says_nothing(file_inode(file), pos, count))
+		access(direction == WRITE, file, pos, count);
 }
 
 /* Called by kloc_inode_touch(). */
@@ -233,19 +344,14 @@ void __kloc_inode_touch(struct inode *inode)
 {
 	struct knode *knode;
 
-	rcu_read_lock();
+	if (kloc_has_none(inode))
+		return;
+
+	kloc_enter();
 	knode = kloc_knode_of(inode);
 	if (knode)
 		touch(knode);
-	rcu_read_unlock();
-}
-
-/* What is removed soon after it was closed was better not put in slow memory. */
-static bool is_soon(const struct knode *knode)
-{
-	u64 since = knode_now() - READ_ONCE(knode->used);
-
-	return since < (u64)READ_ONCE(kloc_half_life_us) * NSEC_PER_USEC;
+	kloc_leave();
 }
 
 /* Called by kloc_inode_destroy(). */
@@ -253,11 +359,15 @@ void __kloc_inode_destroy(struct inode *inode)
 {
 	struct knode *knode;
 
+	if (!rcu_access_pointer(inode->i_knode))
+		return;
+
 	rcu_read_lock();
 	knode = rcu_dereference(inode->i_knode);
+	/* What is removed so soon was better not put in slow memory. */
 	if (knode && !inode->i_nlink &&
 	    test_bit(KNODE_JUDGED, &knode->flags) &&
-	    is_soon(knode)) {
+	    knode_is_recent(knode, knode_now())) {
 		judge(knode, false);
 		judge(knode, false);
 	}

@@ -9,6 +9,10 @@
 #include <linux/kloc.h>
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/coredump.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -210,6 +214,27 @@ extern struct kloc_node *kloc_near[MAX_NUMNODES];
 /* Are contexts made? Changes to false before they are all taken away. */
 extern bool kloc_ready;
 
+/*
+ * What system calls go through is a few dozen instructions, of which rcu_read_lock()
+ * and its end would be half. Code that cannot be preempted is a read-side critical
+ * section, too; but where locks sleep it could not take one.
+ */
+static inline void kloc_enter(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rcu_read_lock();
+	else
+		preempt_disable();
+}
+
+static inline void kloc_leave(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rcu_read_unlock();
+	else
+		preempt_enable();
+}
+
 /**
  * struct kloc_walk - an iteration over the page cache of a knode
  * @knode: the knode; NULL for folios of any files
@@ -236,8 +261,85 @@ struct kloc_walk {
 /* Folios that are looked at, or moved, at a time. */
 #define KLOC_BATCH	32
 
+/* memcg.c */
+#ifdef CONFIG_MEMCG
+bool kloc_is_group_chosen(void);
+bool kloc_memcg_charge(unsigned int pages);
+bool kloc_memcg_charge_folio(struct folio *folio);
+bool kloc_memcg_refresh(struct mem_cgroup *group);
+unsigned long kloc_memcg_max(struct mem_cgroup *group);
+unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid);
+unsigned int kloc_memcg_select(struct mem_cgroup *group,
+			       struct folio **folios, unsigned int count);
+#else
+static inline bool kloc_is_group_chosen(void)
+{
+	return false;
+}
+
+static inline bool kloc_memcg_charge(unsigned int pages)
+{
+	return true;
+}
+
+static inline bool kloc_memcg_charge_folio(struct folio *folio)
+{
+	return true;
+}
+
+static inline bool kloc_memcg_refresh(struct mem_cgroup *group)
+{
+	return false;
+}
+
+static inline unsigned long kloc_memcg_max(struct mem_cgroup *group)
+{
+	return KLOC_NO_LIMIT;
+}
+
+static inline unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid)
+{
+	return 0;
+}
+
+static inline unsigned int kloc_memcg_select(struct mem_cgroup *group,
+					     struct folio **folios,
+					     unsigned int count)
+{
+	return count;
+}
+#endif
+
 /* control.c */
-bool kloc_chosen(void);
+extern bool kloc_any_process;
+extern bool kloc_any_group;
+
+/* Was the process of this task chosen? */
+static inline bool kloc_is_process_chosen(void)
+{
+	return current->mm && test_bit(MMF_KLOC, &current->mm->flags);
+}
+
+/**
+ * kloc_chosen() - does a file get a context that this task uses?
+ *
+ * With the scope "chosen" it does if the task's process was chosen, or a group
+ * that it is in; on most servers none ever was. What the kernel does on its own is
+ * nobody's choice.
+ *
+ * Return: true if it does.
+ */
+static inline bool kloc_chosen(void)
+{
+	if (READ_ONCE(kloc_settings.scope) != KLOC_ALL) {
+		if (!(READ_ONCE(kloc_any_process) && kloc_is_process_chosen()) &&
+		    !(READ_ONCE(kloc_any_group) && kloc_is_group_chosen()))
+			return false;
+		if (current->flags & PF_KTHREAD)
+			return false;
+	}
+	return READ_ONCE(kloc_settings.mode) != KLOC_CAP;
+}
 
 /* events.c */
 void kloc_count(enum kloc_event event, const struct knode *knode, long count);
@@ -246,7 +348,21 @@ enum kloc_kind kloc_kind(const struct knode *knode);
 bool kloc_has_kind(const struct knode *knode);
 
 /* hooks.c */
-struct knode *kloc_knode_of(struct inode *inode);
+struct knode *kloc_knode_make(struct inode *inode);
+
+/**
+ * kloc_knode_of() - the knode of an inode, made if need be
+ * @inode: the inode, which the caller has a reference to
+ *
+ * Context: RCU read-side critical section, of any kind.
+ * Return: the knode; NULL if there is none.
+ */
+static inline struct knode *kloc_knode_of(struct inode *inode)
+{
+	struct knode *knode = knode_dereference(inode->i_knode);
+
+	return knode ?: kloc_knode_make(inode);
+}
 
 /**
  * kloc_knode_in() - the knode that the pages of a mapping belong to
@@ -259,8 +375,22 @@ struct knode *kloc_knode_of(struct inode *inode);
  */
 static inline struct knode *kloc_knode_in(const struct address_space *mapping)
 {
-	return mapping && mapping->host ? rcu_dereference(mapping->host->i_knode)
-					: NULL;
+	return mapping && mapping->host ?
+	       knode_dereference(mapping->host->i_knode) : NULL;
+}
+
+/**
+ * kloc_has_none() - is an inode none that has a context, or gets one now?
+ * @inode: the inode, which the caller has a reference to
+ *
+ * To be asked before all else: where few processes were chosen it is the answer
+ * for most of what is done to files, which should pay next to nothing.
+ *
+ * Return: true if there is nothing to do.
+ */
+static inline bool kloc_has_none(struct inode *inode)
+{
+	return !rcu_access_pointer(inode->i_knode) && !kloc_chosen();
 }
 
 /* place.c */
@@ -270,10 +400,11 @@ void knode_add_obj(struct knode *knode, struct folio *folio);
 /* pages.c */
 int kloc_pages_alloc(void);
 void kloc_pages_free(void);
+unsigned long kloc_pages_size(void);
 bool kloc_page_pinned(struct folio *folio);
 void kloc_page_moved(struct folio *src, struct folio *dst, unsigned int trial);
 void kloc_page_new(struct folio *folio);
-unsigned int kloc_page_use(struct folio *folio, unsigned int *trial);
+void kloc_page_use(struct folio *folio);
 unsigned int kloc_page_level_of(struct folio *folio);
 void kloc_page_failed(struct folio *folio);
 void kloc_pages_set_tick(unsigned long us);
@@ -334,55 +465,6 @@ unsigned long kloc_demote_oldest(struct kloc_node *node,
 void kloc_cap_added(struct kloc_node *node);
 void kloc_cap(struct kloc_node *node);
 
-/* memcg.c */
-#ifdef CONFIG_MEMCG
-bool kloc_memcg_chosen(void);
-bool kloc_memcg_charge(unsigned int pages);
-bool kloc_memcg_charge_folio(struct folio *folio);
-bool kloc_memcg_refresh(struct mem_cgroup *group);
-unsigned long kloc_memcg_max(struct mem_cgroup *group);
-unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid);
-unsigned int kloc_memcg_select(struct mem_cgroup *group,
-			       struct folio **folios, unsigned int count);
-#else
-static inline bool kloc_memcg_chosen(void)
-{
-	return false;
-}
-
-static inline bool kloc_memcg_charge(unsigned int pages)
-{
-	return true;
-}
-
-static inline bool kloc_memcg_charge_folio(struct folio *folio)
-{
-	return true;
-}
-
-static inline bool kloc_memcg_refresh(struct mem_cgroup *group)
-{
-	return false;
-}
-
-static inline unsigned long kloc_memcg_max(struct mem_cgroup *group)
-{
-	return KLOC_NO_LIMIT;
-}
-
-static inline unsigned long kloc_memcg_pages(struct mem_cgroup *group, int nid)
-{
-	return 0;
-}
-
-static inline unsigned int kloc_memcg_select(struct mem_cgroup *group,
-					     struct folio **folios,
-					     unsigned int count)
-{
-	return count;
-}
-#endif
-
 /* nodes.c */
 int kloc_nodes_show(void);
 void kloc_nodes_hide(void);
@@ -397,6 +479,7 @@ int kloc_hotplug_init(void);
 
 /* main.c */
 int kloc_enable(bool on);
+void kloc_note_uses(void);
 void kloc_nodes_changed(void);
 
 #endif /* _MM_KLOC_KLOC_H */

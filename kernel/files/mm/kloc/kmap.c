@@ -51,7 +51,7 @@ void kmap_remove(struct kmap *kmap, struct knode *knode)
 {
 	xa_lock(&kmap->knodes);
 	WRITE_ONCE(knode->dead, true);
-	WRITE_ONCE(knode->inuse, false);
+	clear_bit(KNODE_INUSE, &knode->flags);
 	__xa_erase(&kmap->knodes, knode->id);
 	list_del_init(&knode->cold);
 	kmap->count--;
@@ -61,37 +61,49 @@ void kmap_remove(struct kmap *kmap, struct knode *knode)
 /* Keep the list of cold knodes right; what is new there is the least cold. */
 static void sort_in(struct kmap *kmap, struct knode *knode)
 {
-	if (knode->inuse || !test_bit(KNODE_FAST, &knode->flags))
+	if (knode_inuse(knode) || !test_bit(KNODE_FAST, &knode->flags))
 		list_del_init(&knode->cold);
 	else if (list_empty(&knode->cold))
 		list_add_tail(&knode->cold, &kmap->cold);
 }
 
-/**
- * kmap_set_inuse() - make a knode active or inactive
- * @kmap: the kmap
- * @knode: the knode, which may be dead by now
- * @inuse: true for active
- *
- * Return: whether that changed it.
- */
-bool kmap_set_inuse(struct kmap *kmap, struct knode *knode, bool inuse)
+/* Have the mark and the list say what is so; the kmap is locked. */
+static void settle(struct kmap *kmap, struct knode *knode)
 {
-	bool changes;
+	bool look_up;
 
-	/* Who changes it at the same time might have come first or last. */
-	if (READ_ONCE(knode->inuse) == inuse)
-		return false;
+	clear_bit(KNODE_LISTED, &knode->flags);
+	/* What changes from here on comes to a list again, see lists.c. */
+	if (knode->dead)
+		return;
+	look_up = knode_inuse(knode) &&
+		  !test_and_set_bit(KNODE_MARKED, &knode->flags);
+	if (look_up)
+		__xa_set_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
+	knode_list_count(!look_up);
+	/* It was in use meanwhile, if it is not now. */
+	list_del_init(&knode->cold);
+	sort_in(kmap, knode);
+}
+
+/**
+ * kmap_settle() - tell a kmap of knodes that became active or inactive
+ * @kmap: the kmap
+ * @knodes: which; they may be dead by now. The references to them are given up.
+ * @count: of @knodes
+ */
+void kmap_settle(struct kmap *kmap, struct knode **knodes, unsigned int count)
+{
+	unsigned int i;
+
+	if (!count)
+		return;
 	xa_lock(&kmap->knodes);
-	changes = !knode->dead && knode->inuse != inuse;
-	if (changes) {
-		WRITE_ONCE(knode->inuse, inuse);
-		if (inuse && !test_and_set_bit(KNODE_MARKED, &knode->flags))
-			__xa_set_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
-		sort_in(kmap, knode);
-	}
+	for (i = 0; i < count; i++)
+		settle(kmap, knodes[i]);
 	xa_unlock(&kmap->knodes);
-	return changes;
+	for (i = 0; i < count; i++)
+		knode_put(knodes[i]);
 }
 
 /**
@@ -136,7 +148,7 @@ void kmap_set_coldest(struct kmap *kmap, struct knode *knode)
 static void clear_active(struct kmap *kmap, struct knode *knode)
 {
 	xa_lock(&kmap->knodes);
-	if (!knode->dead && !knode->inuse) {
+	if (!knode->dead && !knode_inuse(knode)) {
 		__xa_clear_mark(&kmap->knodes, knode->id, KMAP_ACTIVE);
 		clear_bit(KNODE_MARKED, &knode->flags);
 	}
@@ -156,7 +168,7 @@ static bool age_by_one(struct kmap *kmap, struct knode *knode, u8 inactive_age)
 {
 	u8 age = READ_ONCE(knode->age);
 
-	if (!READ_ONCE(knode->inuse)) {
+	if (!knode_inuse(knode)) {
 		clear_active(kmap, knode);
 		return false;
 	}
@@ -165,6 +177,7 @@ static bool age_by_one(struct kmap *kmap, struct knode *knode, u8 inactive_age)
 		return false;
 	if (age < U8_MAX)
 		WRITE_ONCE(knode->age, age + 1);
+	set_bit(KNODE_AGED, &knode->flags);
 	if (age + 1 < inactive_age || is_mapped(knode))
 		return false;
 	knode_deactivate(kmap, knode);
@@ -185,6 +198,7 @@ unsigned int kmap_age(struct kmap *kmap, u8 inactive_age)
 	struct knode *knode;
 	unsigned long id;
 
+	knode_lists_flush(kmap);
 	rcu_read_lock();
 	xa_for_each_marked(&kmap->knodes, id, knode, KMAP_ACTIVE) {
 		inactive += age_by_one(kmap, knode, inactive_age);
@@ -245,7 +259,7 @@ static unsigned long look_at_active(struct kmap *kmap, unsigned long first,
 		if (!choice->looks)
 			return id;
 		choice->looks--;
-		if (READ_ONCE(knode->inuse) &&
+		if (knode_inuse(knode) &&
 		    test_bit(KNODE_FAST, &knode->flags))
 			choice->count = insert(choice->coldest, choice->count,
 					       choice->most, knode);
@@ -307,6 +321,7 @@ unsigned int kmap_get_cold(struct kmap *kmap, const struct knode *after,
 {
 	unsigned int count;
 
+	knode_lists_flush(kmap);
 	rcu_read_lock();
 	count = cold_after(kmap, after, knodes, most);
 	count = keep_alive(knodes, count);
@@ -331,6 +346,7 @@ unsigned int get_LRU_knodes(struct kmap *kmap, struct knode **coldest,
 {
 	unsigned int count;
 
+	knode_lists_flush(kmap);
 	rcu_read_lock();
 	count = cold_after(kmap, NULL, coldest, most);
 	if (count < most)

@@ -73,7 +73,6 @@ int map_knode(struct knode *knode, struct inode *inode)
 static void bury(struct kmap *kmap, struct knode *knode)
 {
 	kmap_remove(kmap, knode);
-	knode_list_drop(knode);
 	RCU_INIT_POINTER(knode->inode, NULL);
 	knode_put(knode);
 }
@@ -91,7 +90,7 @@ static void bury(struct kmap *kmap, struct knode *knode)
 struct knode *knode_make(struct kmap *kmap, struct inode *inode, gfp_t gfp,
 			 int nid)
 {
-	struct knode *knode = rcu_dereference(inode->i_knode);
+	struct knode *knode = knode_dereference(inode->i_knode);
 
 	if (knode)
 		return knode;
@@ -112,7 +111,7 @@ struct knode *knode_make(struct kmap *kmap, struct inode *inode, gfp_t gfp,
 	}
 	if (map_knode(knode, inode)) {
 		bury(kmap, knode);
-		return rcu_dereference(inode->i_knode);
+		return knode_dereference(inode->i_knode);
 	}
 	trace_kloc_knode_create(knode, inode);
 	return knode;
@@ -160,43 +159,45 @@ void knode_kill_all(struct kmap *kmap)
 	rcu_read_unlock();
 }
 
-static void warm_up(struct knode *knode, u64 now)
+/* A knode becomes active: how hot is it from now on? */
+static void warm_up(struct knode *knode)
 {
-	u64 since = now - READ_ONCE(knode->used);
+	u64 now = knode_now(), since = now - READ_ONCE(knode->used);
 
-	WRITE_ONCE(knode->heat, kloc_heat(READ_ONCE(knode->heat), since));
+	WRITE_ONCE(knode->heat,
+		   kloc_heat(READ_ONCE(knode->heat), since * TICK_NSEC));
 	WRITE_ONCE(knode->used, now);
 }
 
+/* It was used for the first time since a scan passed it over. */
+static void make_young(struct knode *knode)
+{
+	WRITE_ONCE(knode->age, 0);
+	clear_bit(KNODE_AGED, &knode->flags);
+	WRITE_ONCE(knode->used, knode_now());
+}
+
 /**
- * knode_touch() - a knode is used
+ * knode_activate() - a knode is used for the first time since a scan, or since it
+ * became inactive
  * @kmap: the kmap that has the knode
  * @knode: the knode
  *
  * Context: RCU read-side critical section.
  * Return: whether it was inactive until now.
  */
-bool knode_touch(struct kmap *kmap, struct knode *knode)
+bool knode_activate(struct kmap *kmap, struct knode *knode)
 {
-	bool activated;
-
-	if (READ_ONCE(knode->age)) {
-		WRITE_ONCE(knode->age, 0);
-		WRITE_ONCE(knode->used, knode_now());
-	}
-	if (!READ_ONCE(knode->inuse))
-		knode_list_miss();
-	else if (knode_list_has(knode))
+	if (test_bit(KNODE_AGED, &knode->flags))
+		make_young(knode);
+	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
+	if (test_and_set_bit(KNODE_INUSE, &knode->flags))
 		return false;
 
-	activated = kmap_set_inuse(kmap, knode, true);
-	if (activated) {
-		warm_up(knode, knode_now());
-		trace_kloc_activate(knode, rcu_dereference(knode->inode));
-	}
-	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
-	knode_list_add(knode);
-	return activated;
+	warm_up(knode);
+	trace_kloc_activate(knode, knode_dereference(knode->inode));
+	knode_list_add(kmap, knode);
+	return true;
 }
 
 /**
@@ -208,26 +209,10 @@ bool knode_touch(struct kmap *kmap, struct knode *knode)
  */
 void knode_deactivate(struct kmap *kmap, struct knode *knode)
 {
-	if (!kmap_set_inuse(kmap, knode, false))
+	if (!test_and_clear_bit(KNODE_INUSE, &knode->flags))
 		return;
-	knode_list_drop(knode);
-	trace_kloc_deactivate(knode, rcu_dereference(knode->inode));
-}
-
-/**
- * knode_open() - a file is opened
- * @kmap: the kmap that has the knode
- * @knode: of the file's inode
- *
- * Context: RCU read-side critical section.
- * Return: whether the knode was inactive until now.
- */
-bool knode_open(struct kmap *kmap, struct knode *knode)
-{
-	atomic_inc(&knode->openers);
-	/* Pairs with the one in knode_close(). */
-	smp_mb__after_atomic();
-	return knode_touch(kmap, knode);
+	trace_kloc_deactivate(knode, knode_dereference(knode->inode));
+	knode_list_add(kmap, knode);
 }
 
 /**
@@ -251,10 +236,9 @@ bool knode_close(struct kmap *kmap, struct knode *knode)
 	WRITE_ONCE(knode->used, knode_now());
 	knode_deactivate(kmap, knode);
 	/*
-	 * Who opened it meanwhile may have found it on a list. Pairs with the
-	 * barrier in knode_open().
+	 * Who opened it meanwhile may have found it active. The change of the
+	 * flag is a full barrier, and pairs with the one in knode_open().
 	 */
-	smp_mb();
 	if (atomic_read(&knode->openers))
 		knode_touch(kmap, knode);
 	return true;
@@ -269,6 +253,16 @@ bool knode_close(struct kmap *kmap, struct knode *knode)
 unsigned int find_cpu(const struct knode *knode)
 {
 	return READ_ONCE(knode->cpu);
+}
+
+/**
+ * knode_size() - how much memory does a knode take?
+ *
+ * Return: bytes.
+ */
+unsigned int knode_size(void)
+{
+	return kmem_cache_size(knode_cache);
 }
 
 static int __init knode_init(void)

@@ -2,135 +2,124 @@
 /*
  * Contexts of files: per-CPU lists of knodes (4.3).
  *
- * A CPU's list has active knodes that the CPU used lately. Finding a knode there
- * saves looking it up in the kmap, whose lock all CPUs share, to mark it as
- * active. A knode may be on several lists, and is on none while it is inactive.
+ * Whether a knode is active is known from its flags. The kmap, whose lock all CPUs
+ * share, has to know it only when somebody looks for what is active, or cold. So a
+ * CPU that makes a knode active or inactive puts it on its list, and the kmap is
+ * told of all that are on a list at once: when the list is full, and before the
+ * kmap is asked. What is opened and closed again and again stays on a list, and
+ * the kmap is not looked up for it.
  *
- * The coherence of knode->inuse with the lists:
+ * A knode is on one list at most: KNODE_LISTED says so, and any CPU that changes
+ * the knode meanwhile has nothing more to do, whoever's list that is. The flag is
+ * a bit of the same word as KNODE_INUSE, so that all see the changes of both in one
+ * order:
  *
- *   knode_list_add(), list locked        knode_list_drop()
- *     set the CPU's bit in knode->cpus     (inuse is false by now)
- *     add it if inuse is true              fetch and clear knode->cpus
- *                                          for each bit
- *                                            lock the list, take it out
+ *   who changes the knode            who tells the kmap
+ *     change KNODE_INUSE               clear KNODE_LISTED
+ *     look at KNODE_LISTED             look at KNODE_INUSE
  *
- * Both have a full barrier between the first line and the second: either the
- * one that drops it sees the bit, or the one that adds it sees that inuse is
- * false. Where the bit was seen, what is added is taken out again, as the bit
- * was set under the list's lock.
+ * Either the one finds the knode on no list, and puts it on one again, or the
+ * other finds the change.
  */
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "knode.h"
 
 /**
- * struct knode_list - knodes that a CPU used lately
- * @lock: for changes
- * @next: place whose knode goes next
- * @saved: uses of knodes that were on the list
- * @missed: uses of those that were not
- * @knodes: never followed, only compared
+ * struct knode_list - knodes that the kmap is to be told of
+ * @lock: of @count and @knodes
+ * @count: of @knodes
+ * @saved: changes for which the kmap was not looked up
+ * @missed: those for which it was
+ * @knodes: they are held
  */
 struct knode_list {
-	spinlock_t lock;	/* for changes */
-	unsigned int next;
+	spinlock_t lock;	/* of count and knodes */
+	unsigned int count;
 	unsigned long saved;
 	unsigned long missed;
-	const struct knode *knodes[KNODE_LIST_SIZE];
+	struct knode *knodes[KNODE_LIST_SIZE];
 };
 
 static DEFINE_PER_CPU(struct knode_list, knode_lists) = {
 	.lock = __SPIN_LOCK_UNLOCKED(knode_lists.lock),
 };
 
-static int find(const struct knode_list *list, const struct knode *knode)
-{
-	int i;
-
-	/* Most often it is the one that came last. */
-	i = (READ_ONCE(list->next) + KNODE_LIST_SIZE - 1) % KNODE_LIST_SIZE;
-	if (READ_ONCE(list->knodes[i]) == knode)
-		return i;
-	for (i = 0; i < KNODE_LIST_SIZE; i++)
-		if (READ_ONCE(list->knodes[i]) == knode)
-			return i;
-	return -1;
-}
-
 /**
- * knode_list_has() - is a knode on this CPU's list?
- * @knode: the knode
- *
- * Return: true if it is; it is active then, or was a moment ago.
+ * knode_list_count() - count a change of a knode
+ * @saved: the kmap was not looked up for it
  */
-bool knode_list_has(const struct knode *knode)
+void knode_list_count(bool saved)
 {
-	const struct knode_list *list = raw_cpu_ptr(&knode_lists);
-	bool has = find(list, knode) >= 0;
-
-	if (has)
+	if (saved)
 		raw_cpu_inc(knode_lists.saved);
 	else
 		raw_cpu_inc(knode_lists.missed);
-	return has;
+}
+
+/* Take all that are on a list, which is locked. */
+static unsigned int take_all(struct knode_list *list, struct knode **knodes)
+{
+	unsigned int count = list->count;
+
+	memcpy(knodes, list->knodes, count * sizeof(*knodes));
+	WRITE_ONCE(list->count, 0);
+	return count;
 }
 
 /**
- * knode_list_miss() - a knode is used that is on no list, as it is inactive
+ * knode_list_add() - a knode became active or inactive: the kmap is to be told
+ * @kmap: the kmap that has all knodes that are on lists
+ * @knode: the knode, which may be dead by now
+ *
+ * Context: RCU read-side critical section.
  */
-void knode_list_miss(void)
+void knode_list_add(struct kmap *kmap, struct knode *knode)
 {
-	raw_cpu_inc(knode_lists.missed);
-}
+	struct knode *full[KNODE_LIST_SIZE];
+	struct knode_list *list;
+	unsigned int count = 0;
 
-/**
- * knode_list_add() - add an active knode to this CPU's list
- * @knode: the knode; if it is inactive by now, nothing is done
- */
-void knode_list_add(struct knode *knode)
-{
-	unsigned int cpu = raw_smp_processor_id();
-	struct knode_list *list = per_cpu_ptr(&knode_lists, cpu);
-	bool listed;
-
-	spin_lock(&list->lock);
-	/* A full barrier; pairs with the xchg() in knode_list_drop(), see above. */
-	listed = test_and_set_bit(cpu % BITS_PER_LONG, &knode->cpus) &&
-		 find(list, knode) >= 0;
-	if (READ_ONCE(knode->inuse) && !listed) {
-		WRITE_ONCE(list->knodes[list->next], knode);
-		WRITE_ONCE(list->next, (list->next + 1) % KNODE_LIST_SIZE);
+	if (test_bit(KNODE_LISTED, &knode->flags) ||
+	    test_and_set_bit(KNODE_LISTED, &knode->flags)) {
+		knode_list_count(true);
+		return;
 	}
-	spin_unlock(&list->lock);
-}
-
-static void take_out(struct knode_list *list, const struct knode *knode)
-{
-	int i;
-
+	/* Of one that is about to be freed nobody has to know. */
+	if (!knode_tryget(knode))
+		return;
+	list = raw_cpu_ptr(&knode_lists);
 	spin_lock(&list->lock);
-	i = find(list, knode);
-	if (i >= 0)
-		WRITE_ONCE(list->knodes[i], NULL);
+	if (list->count == KNODE_LIST_SIZE)
+		count = take_all(list, full);
+	list->knodes[list->count] = knode;
+	WRITE_ONCE(list->count, list->count + 1);
 	spin_unlock(&list->lock);
+	kmap_settle(kmap, full, count);
 }
 
 /**
- * knode_list_drop() - take a knode off all lists
- * @knode: the knode, inactive by now
+ * knode_lists_flush() - tell a kmap of all that are on lists
+ * @kmap: the kmap
  */
-void knode_list_drop(struct knode *knode)
+void knode_lists_flush(struct kmap *kmap)
 {
-	unsigned long cpus = xchg(&knode->cpus, 0);
-	unsigned int bit, cpu;
+	struct knode *knodes[KNODE_LIST_SIZE];
+	unsigned int cpu, count;
 
-	for_each_set_bit(bit, &cpus, BITS_PER_LONG)
-		for (cpu = bit; cpu < nr_cpu_ids; cpu += BITS_PER_LONG)
-			if (cpu_possible(cpu))
-				take_out(per_cpu_ptr(&knode_lists, cpu), knode);
+	for_each_possible_cpu(cpu) {
+		struct knode_list *list = per_cpu_ptr(&knode_lists, cpu);
+
+		if (!READ_ONCE(list->count))
+			continue;
+		spin_lock(&list->lock);
+		count = take_all(list, knodes);
+		spin_unlock(&list->lock);
+		kmap_settle(kmap, knodes, count);
+	}
 }
 
 /* The sum of a count over all CPUs. */
@@ -147,7 +136,7 @@ static unsigned long sum(const unsigned long __percpu *count)
 }
 
 /**
- * knode_list_saved() - how often did the lists save a look-up of the kmap?
+ * knode_list_saved() - for how many changes was the kmap not looked up?
  *
  * Return: the count of all CPUs, since boot.
  */
@@ -157,7 +146,7 @@ unsigned long knode_list_saved(void)
 }
 
 /**
- * knode_list_missed() - how often did they not?
+ * knode_list_missed() - and for how many was it?
  *
  * Return: the count of all CPUs, since boot.
  */

@@ -12,10 +12,12 @@
 #include <linux/rcupdate.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "kloc.h"
 
 DEFINE_STATIC_KEY_FALSE(kloc_key);
+DEFINE_STATIC_KEY_FALSE(kloc_pages_key);
 
 bool kloc_ready;
 struct kloc_node *kloc_near[MAX_NUMNODES];
@@ -151,9 +153,14 @@ static void switch_off(void)
 
 	stop_nodes(nodes);
 	knode_kill_all(&kloc_kmap);
+	static_branch_disable_cpuslocked(&kloc_pages_key);
 	static_branch_disable_cpuslocked(&kloc_key);
-	/* Whoever went by the key before may still look at a page's bytes. */
+	/*
+	 * Whoever went by a key before may still look at a page's bytes, or add
+	 * to a list what is dead by now.
+	 */
 	synchronize_rcu();
+	knode_lists_flush(&kloc_kmap);
 	kloc_pages_free();
 	free_nodes(nodes);
 }
@@ -214,6 +221,31 @@ int kloc_enable(bool on)
 	put_online_mems();
 	cpus_read_unlock();
 	return error;
+}
+
+static void note_uses(struct work_struct *work)
+{
+	cpus_read_lock();
+	mutex_lock(&kloc_mutex);
+	if (static_key_enabled(&kloc_key) &&
+	    !static_key_enabled(&kloc_pages_key))
+		static_branch_enable_cpuslocked(&kloc_pages_key);
+	mutex_unlock(&kloc_mutex);
+	cpus_read_unlock();
+}
+
+static DECLARE_WORK(note_uses_work, note_uses);
+
+/**
+ * kloc_note_uses() - from now on it has to be known which pages are used
+ *
+ * Until KLOC is switched off. It takes some time to begin: whoever switches it off
+ * waits for the threads that call this, so these cannot wait for the same locks.
+ */
+void kloc_note_uses(void)
+{
+	if (!static_key_enabled(&kloc_pages_key))
+		schedule_work(&note_uses_work);
 }
 
 /**

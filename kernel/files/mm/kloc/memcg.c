@@ -22,20 +22,28 @@ static struct mem_cgroup *current_group(void)
 	return mem_cgroup_from_task(current);
 }
 
-/**
- * kloc_memcg_chosen() - do the files have contexts that this task uses?
- *
- * Context: RCU read-side critical section.
- * Return: true if its group or one above it was chosen.
- */
-bool kloc_memcg_chosen(void)
+/* Was one of a group and those above it chosen? */
+static bool is_chosen(struct mem_cgroup *group)
 {
-	struct mem_cgroup *group;
-
-	for (group = current_group(); group; group = parent_mem_cgroup(group))
+	for (; group; group = parent_mem_cgroup(group))
 		if (READ_ONCE(group->kloc_enabled))
 			return true;
 	return false;
+}
+
+/**
+ * kloc_is_group_chosen() - was a group chosen that this task is in?
+ *
+ * Return: true if its group or one above it was chosen.
+ */
+bool kloc_is_group_chosen(void)
+{
+	bool chosen;
+
+	rcu_read_lock();
+	chosen = is_chosen(current_group());
+	rcu_read_unlock();
+	return chosen;
 }
 
 /*
@@ -194,6 +202,8 @@ static int enabled_write(struct cgroup_subsys_state *css, struct cftype *cft,
 	if (value > 1)
 		return -EINVAL;
 	WRITE_ONCE(mem_cgroup_from_css(css)->kloc_enabled, value);
+	if (value)
+		WRITE_ONCE(kloc_any_group, true);
 	return 0;
 }
 

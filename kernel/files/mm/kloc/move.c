@@ -218,13 +218,15 @@ static unsigned int isolate_all(struct kloc_walk *walk, struct folio **folios,
 				struct list_head *isolated)
 {
 	unsigned int i, pages = 0;
+	LIST_HEAD(large);
 
 	for (i = 0; i < count; i++) {
 		struct folio *folio = folios[i];
 		enum kloc_event why_not;
 
 		if (isolate(walk, folio, promote, &why_not)) {
-			list_add_tail(&folio->lru, isolated);
+			list_add_tail(&folio->lru, folio_test_large(folio) ?
+				      &large : isolated);
 			node_stat_mod_folio(folio, NR_ISOLATED_ANON +
 					    folio_is_file_lru(folio),
 					    folio_nr_pages(folio));
@@ -236,10 +238,12 @@ static unsigned int isolate_all(struct kloc_walk *walk, struct folio **folios,
 		}
 		folio_put(folio);
 	}
+	/* One for which there is no room keeps those after it from moving. */
+	list_splice_tail(&large, isolated);
 	return pages;
 }
 
-/* Where folios go, and why; and whether there was too little room for them. */
+/* Where folios go, and why; and whether there was no room even for a small one. */
 struct target {
 	int nid;
 	unsigned int trial;
@@ -263,7 +267,7 @@ static struct folio *new_folio(struct folio *src, unsigned long private)
 	dst = __folio_alloc(gfp, folio_order(src), target->nid, NULL);
 	if (dst)
 		kloc_page_moved(src, dst, target->trial);
-	else
+	else if (!folio_test_large(src))
 		target->full = true;
 	return dst;
 }

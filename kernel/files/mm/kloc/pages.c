@@ -107,6 +107,26 @@ void kloc_pages_free(void)
 	}
 }
 
+/**
+ * kloc_pages_size() - how much memory does it take?
+ *
+ * Context: RCU read-side critical section.
+ * Return: bytes, 0 while KLOC is off.
+ */
+unsigned long kloc_pages_size(void)
+{
+	unsigned long bytes = 0;
+	int nid;
+
+	for (nid = 0; nid < MAX_NUMNODES; nid++) {
+		const struct kloc_pages *pages = READ_ONCE(node_pages[nid]);
+
+		if (pages)
+			bytes += struct_size(pages, pages, pages->count);
+	}
+	return bytes;
+}
+
 static u16 since(const struct kloc_page *page)
 {
 	return (now() - page->used) % TICKS;
@@ -164,28 +184,65 @@ void kloc_page_new(struct folio *folio)
 		*page = (struct kloc_page) { .heat = KLOC_USE, .used = now() };
 }
 
+/* Was a page noted to be used in this tick before? */
+static bool is_noted(const struct kloc_page *page, u16 tick)
+{
+	return page->used == tick && page->heat;
+}
+
+/* Note that a page is used. Return: its level. */
+static unsigned int note_use(struct kloc_page *page, u16 tick)
+{
+	page->heat = min(kloc_page_heat(page->heat, since(page)) + KLOC_USE,
+			 U8_MAX);
+	page->used = tick;
+	return kloc_page_level(page->heat);
+}
+
 /**
  * kloc_page_use() - a folio is used
  * @folio: the folio
- * @trial: the reason for which it was promoted is put there, 0 if it was not
- *
- * Uses in one tick, as those of one who reads or writes it bit by bit, say no
- * more than the first of them.
- *
- * Return: its level, or 0 if it was used in this tick before.
  */
-unsigned int kloc_page_use(struct folio *folio, unsigned int *trial)
+void kloc_page_use(struct folio *folio)
 {
 	struct kloc_page *page = page_of(folio);
 	u16 tick = now();
 
-	if (!page || (page->heat && page->used == tick))
-		return 0;
-	page->heat = min(kloc_page_heat(page->heat, since(page)) + KLOC_USE,
-			 U8_MAX);
-	page->used = tick;
-	*trial = page->trial;
-	return kloc_page_level(page->heat);
+	if (page && !is_noted(page, tick))
+		note_use(page, tick);
+}
+
+/* A folio of the page cache is used for the first time in this tick. */
+static void use(struct folio *folio, struct kloc_page *page, u16 tick)
+{
+	int nid = folio_nid(folio);
+	struct kloc_node *node = READ_ONCE(kloc_near[nid]);
+	unsigned int level;
+
+	if (!node || !kloc_moves() || folio_test_anon(folio) ||
+	    folio_test_unevictable(folio))
+		return;
+	level = note_use(page, tick);
+	if (level && node->nid != nid)
+		kloc_queue_used(node, folio, level);
+	else if (level && page->trial)
+		kloc_promoted_used(node, folio, page->trial);
+}
+
+/*
+ * Called by kloc_folio_used(). Uses in one tick, as those of one who reads or writes
+ * it bit by bit, say no more than the first of them.
+ */
+void __kloc_folio_used(struct folio *folio)
+{
+	struct kloc_page *page;
+	u16 tick = now();
+
+	kloc_enter();
+	page = page_of(folio);
+	if (page && !is_noted(page, tick))
+		use(folio, page, tick);
+	kloc_leave();
 }
 
 /**

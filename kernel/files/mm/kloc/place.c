@@ -116,7 +116,7 @@ static int wanted_node(struct address_space *mapping, unsigned int pages,
 	long headroom;
 	int nid;
 
-	if (!node || !mapping->host || kloc_settings.mode == KLOC_CAP)
+	if (!node || kloc_settings.mode == KLOC_CAP)
 		return NUMA_NO_NODE;
 	*knode = kloc_knode_of(mapping->host);
 	if (!*knode || !kloc_has_kind(*knode))
@@ -142,6 +142,9 @@ struct folio *__kloc_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	struct knode *knode;
 	struct folio *folio;
 	int nid;
+
+	if (!mapping->host || kloc_has_none(mapping->host))
+		return NULL;
 
 	rcu_read_lock();
 	nid = wanted_node(mapping, 1 << order, &knode);
@@ -170,8 +173,8 @@ void knode_add_obj(struct knode *knode, struct folio *folio)
 	kloc_page_new(folio);
 	kloc_note_pages(knode, folio_nid(folio));
 	/* No system call tells that a file system uses its own. */
-	if (test_bit(KNODE_SYSTEM, &knode->flags) && !READ_ONCE(knode->inuse))
-		kmap_set_inuse(&kloc_kmap, knode, true);
+	if (test_bit(KNODE_SYSTEM, &knode->flags))
+		knode_touch(&kloc_kmap, knode);
 }
 
 /* Called by kloc_folio_added(). */
@@ -189,28 +192,6 @@ void __kloc_folio_added(struct folio *folio)
 		kloc_page_new(folio);
 	if (kloc_settings.mode == KLOC_CAP)
 		kloc_cap_added(READ_ONCE(kloc_near[folio_nid(folio)]));
-	rcu_read_unlock();
-}
-
-/* Called by kloc_folio_used(). */
-void __kloc_folio_used(struct folio *folio)
-{
-	int nid = folio_nid(folio);
-	struct kloc_node *node;
-	unsigned int level, trial;
-
-	if (folio_test_anon(folio) || folio_test_unevictable(folio))
-		return;
-
-	rcu_read_lock();
-	node = READ_ONCE(kloc_near[nid]);
-	if (node && kloc_moves()) {
-		level = kloc_page_use(folio, &trial);
-		if (level && node->nid != nid)
-			kloc_queue_used(node, folio, level);
-		else if (level && trial)
-			kloc_promoted_used(node, folio, trial);
-	}
 	rcu_read_unlock();
 }
 

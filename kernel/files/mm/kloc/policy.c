@@ -79,7 +79,7 @@ u8 kloc_name_hash(const char *name, unsigned int length)
 }
 
 /**
- * kloc_stream_access() - a file is read or written
+ * kloc_stream_access() - a file is read or written in one place
  * @stream: what is known of it; changed
  * @write: true if it is written
  * @pos: first byte
@@ -96,6 +96,15 @@ void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
 	stream->flags = flags;
 	stream->next = pos + count;
 	stream->size += count;
+}
+
+/**
+ * kloc_stream_use() - a file is read or written, wherever
+ * @stream: what is known of it; changed
+ * @count: bytes
+ */
+void kloc_stream_use(struct kloc_stream *stream, u64 count)
+{
 	stream->used = min(stream->used + DIV_ROUND_UP_ULL(count, KLOC_USED_UNIT),
 			   U32_MAX);
 }
@@ -139,17 +148,6 @@ bool kloc_stream_is_one(const struct kloc_stream *stream, u64 least)
 {
 	return stream->flags && !(stream->flags & KLOC_STREAM_BROKEN) &&
 	       stream->size >= least;
-}
-
-/**
- * kloc_history_is_empty() - is nothing known of the files of a directory?
- * @history: of the directory
- *
- * Return: true if there were none that could tell.
- */
-bool kloc_history_is_empty(const struct kloc_history *history)
-{
-	return !memchr_inv(history->name, 0, sizeof(history->name));
 }
 
 /**
@@ -222,7 +220,7 @@ enum kloc_place kloc_place(const struct knode *knode, bool pressure,
 		return KLOC_FAST;
 	if (test_bit(KNODE_SYSTEM, &knode->flags))
 		return KLOC_FAST;
-	if (!READ_ONCE(knode->inuse))
+	if (!knode_inuse(knode))
 		return KLOC_SLOW;
 	if (test_bit(KNODE_STREAM, &knode->flags))
 		return KLOC_SLOW;
@@ -244,7 +242,7 @@ enum kloc_place kloc_place(const struct knode *knode, bool pressure,
  */
 bool kloc_colder(const struct knode *a, const struct knode *b)
 {
-	bool a_inuse = READ_ONCE(a->inuse), b_inuse = READ_ONCE(b->inuse);
+	bool a_inuse = knode_inuse(a), b_inuse = knode_inuse(b);
 	u8 a_age = READ_ONCE(a->age), b_age = READ_ONCE(b->age);
 
 	if (a_inuse != b_inuse)

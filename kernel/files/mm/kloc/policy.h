@@ -21,7 +21,7 @@ struct knode;
  * struct kloc_stream - how a file is read and written
  * @next: byte after the last one that was read or written
  * @size: bytes that were read or written in sequence
- * @name: hash of what the file's name ends in, 0 if it was not needed yet
+ * @name: hash of what the file's name ends in, of one that was judged
  * @flags: KLOC_STREAM_*
  * @rate: pages' worth that was read or written in a scan, on average
  * @used: bytes that were since the last scan, in KLOC_USED_UNIT
@@ -91,10 +91,10 @@ enum kloc_place {
 u8 kloc_name_hash(const char *name, unsigned int length);
 void kloc_stream_access(struct kloc_stream *stream, bool write, u64 pos,
 			u64 count);
+void kloc_stream_use(struct kloc_stream *stream, u64 count);
 bool kloc_stream_is_one(const struct kloc_stream *stream, u64 least);
 unsigned long kloc_stream_scan(struct kloc_stream *stream, unsigned long pages);
 bool kloc_is_dense(unsigned long uses);
-bool kloc_history_is_empty(const struct kloc_history *history);
 void kloc_history_add(struct kloc_history *history, u8 name, bool stream);
 bool kloc_history_says_stream(const struct kloc_history *history, u8 name);
 

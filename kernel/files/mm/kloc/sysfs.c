@@ -281,6 +281,12 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
 	length = show_trials(buf, length);
 	length += sysfs_emit_at(buf, length, "knodes %lu\n",
 				READ_ONCE(kloc_kmap.count));
+	length += sysfs_emit_at(buf, length, "knode_bytes %lu\n",
+				READ_ONCE(kloc_kmap.count) * knode_size());
+	rcu_read_lock();
+	length += sysfs_emit_at(buf, length, "page_bytes %lu\n",
+				kloc_pages_size());
+	rcu_read_unlock();
 	length += sysfs_emit_at(buf, length, "kmap_lookups_saved %lu\n",
 				knode_list_saved());
 	length += sysfs_emit_at(buf, length, "kmap_lookups %lu\n",

@@ -22,6 +22,13 @@
 /* Scans that a context in use was not used for before it may leave as a whole. */
 #define LAST_AGE	2
 
+/*
+ * Which pages are used is noted from the time on when this part of fast memory is
+ * left, or so many times the reserve: some time before any have to leave.
+ */
+#define SHORT_PART	4
+#define SHORT_RESERVES	4
+
 /* How often a thread that is not woken looks whether there is room, in a scan. */
 #define LOOKS		8
 
@@ -416,7 +423,7 @@ static void visit_active(struct kloc_node *node, visit_fn visit)
 
 	rcu_read_lock();
 	xa_for_each_marked(&kloc_kmap.knodes, id, knode, KMAP_ACTIVE) {
-		if (!READ_ONCE(knode->inuse) || !knode_tryget(knode))
+		if (!knode_inuse(knode) || !knode_tryget(knode))
 			continue;
 		rcu_read_unlock();
 		visit(node, knode);
@@ -546,13 +553,7 @@ static bool may_demote(const struct knode *knode, enum kloc_event why)
 		return true;
 	if (why == KLOC_DEMOTED_LAST)
 		return READ_ONCE(knode->age) >= LAST_AGE;
-	return !READ_ONCE(knode->inuse);
-}
-
-/* Is a context the first of those that had nothing to move? */
-static bool is_over(const struct round *round, const struct knode *knode)
-{
-	return round->over || round->first == knode->id;
+	return !knode_inuse(knode);
 }
 
 /*
@@ -586,7 +587,7 @@ static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why,
 		kmap_get_random(&kloc_kmap, knodes, KNODES) :
 		get_LRU_knodes(&kloc_kmap, knodes, KNODES);
 	for (i = 0; i < count; i++) {
-		round->over = is_over(round, knodes[i]);
+		round->over |= round->first == knodes[i]->id;
 		if (may_demote(knodes[i], why) && !round->over &&
 		    !has_room(node) && !node->slow_full && kloc_may_move(node))
 			moved += try_to_demote(node, knodes[i], why, round);
@@ -598,10 +599,8 @@ static unsigned long demote_coldest(struct kloc_node *node, enum kloc_event why,
 /* What is mapped is used without anybody being told. */
 static void look_at_mapped(struct folio *folio)
 {
-	unsigned int trial;
-
 	if (folio_mapped(folio) && kloc_was_referenced(folio))
-		kloc_page_use(folio, &trial);
+		kloc_page_use(folio);
 }
 
 static bool choose_unused(struct kloc_node *node, struct folio *folio)
@@ -651,7 +650,7 @@ static struct knode *at_hand(struct kloc_node *node)
 	rcu_read_lock();
 	do {
 		knode = xa_find(&kloc_kmap.knodes, &id, ULONG_MAX, KMAP_ACTIVE);
-		if (!knode || (READ_ONCE(knode->inuse) &&
+		if (!knode || (knode_inuse(knode) &&
 			       test_bit(KNODE_FAST, &knode->flags) &&
 			       knode_tryget(knode)))
 			break;
@@ -855,6 +854,22 @@ static void drop_queued(struct kloc_node *node)
 			folio_put(used[--count].folio);
 }
 
+/*
+ * Will it matter before long which pages are used, or does it already? Until then
+ * nobody has to note it.
+ */
+static bool is_short(const struct kloc_node *node)
+{
+	unsigned long most = max(node_present_pages(node->nid) / SHORT_PART,
+				 SHORT_RESERVES * kloc_settings.reserve);
+	int slow = READ_ONCE(node->slow);
+
+	return READ_ONCE(kloc_kmap.count) &&
+	       (headroom(node) < (long)most ||
+		(slow != NUMA_NO_NODE &&
+		 kloc_file_pages(slow) > kloc_settings.reserve));
+}
+
 /* How long to wait before looking for room again, ns. */
 static u64 next_look(struct kloc_node *node)
 {
@@ -911,6 +926,8 @@ static int kloc_thread(void *data)
 			kloc_cap(node);
 			continue;
 		}
+		if (!kloc_notes_pages() && is_short(node))
+			kloc_note_uses();
 		try_room(node);
 		kloc_limit(node);
 		promote_queued(node);

@@ -36,6 +36,7 @@ static void core_exit(struct kunit *test)
 	struct core_test *core = test->priv;
 
 	knode_kill_all(&core->kmap);
+	knode_lists_flush(&core->kmap);
 	xa_destroy(&core->kmap.knodes);
 }
 
@@ -130,9 +131,9 @@ static void dead_knode_stays_dead(struct kunit *test)
 
 	/* Whoever still has it does not touch the knode that has its number. */
 	knode->id = other->id;
-	KUNIT_EXPECT_FALSE(test, touch(&core->kmap, knode));
-	KUNIT_EXPECT_FALSE(test, knode->inuse);
-	KUNIT_EXPECT_FALSE(test, knode_list_has(knode));
+	touch(&core->kmap, knode);
+	knode_lists_flush(&core->kmap);
+	KUNIT_EXPECT_TRUE(test, list_empty(&knode->cold));
 	kmap_set_fast(&core->kmap, knode, true);
 	KUNIT_EXPECT_FALSE(test, has_mark(&core->kmap, other, KMAP_FAST));
 	KUNIT_EXPECT_FALSE(test, has_mark(&core->kmap, other, KMAP_ACTIVE));
@@ -164,7 +165,8 @@ static void what_no_file_owns_is_in_use_for_good(struct kunit *test)
 	open(&core->kmap, knode);
 	kmap_set_fast(&core->kmap, knode, true);
 	close(&core->kmap, knode);
-	KUNIT_EXPECT_TRUE(test, knode->inuse);
+	knode_lists_flush(&core->kmap);
+	KUNIT_EXPECT_TRUE(test, knode_inuse(knode));
 	KUNIT_EXPECT_TRUE(test, list_empty(&core->kmap.cold));
 }
 
@@ -173,16 +175,15 @@ static void openers_are_counted(struct kunit *test)
 	struct core_test *core = test->priv;
 	struct knode *knode = make(test, 0);
 
-	KUNIT_EXPECT_FALSE(test, knode->inuse);
+	KUNIT_EXPECT_FALSE(test, knode_inuse(knode));
 	KUNIT_EXPECT_TRUE(test, open(&core->kmap, knode));
 	KUNIT_EXPECT_FALSE(test, open(&core->kmap, knode));
-	KUNIT_EXPECT_TRUE(test, knode->inuse);
+	KUNIT_EXPECT_TRUE(test, knode_inuse(knode));
 	KUNIT_EXPECT_FALSE(test, close(&core->kmap, knode));
-	KUNIT_EXPECT_TRUE(test, knode->inuse);
+	KUNIT_EXPECT_TRUE(test, knode_inuse(knode));
 
 	KUNIT_EXPECT_TRUE(test, close(&core->kmap, knode));
-	KUNIT_EXPECT_FALSE(test, knode->inuse);
-	KUNIT_EXPECT_FALSE(test, knode_list_has(knode));
+	KUNIT_EXPECT_FALSE(test, knode_inuse(knode));
 
 	/* A file that was not counted when it was opened. */
 	KUNIT_EXPECT_FALSE(test, close(&core->kmap, knode));
@@ -197,11 +198,13 @@ static void marks_follow_inuse(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, has_mark(kmap, knode, KMAP_ACTIVE));
 	touch(kmap, knode);
+	knode_lists_flush(kmap);
 	KUNIT_EXPECT_TRUE(test, has_mark(kmap, knode, KMAP_ACTIVE));
 	deactivate(kmap, knode);
 	kmap_age(kmap, 2);
 	KUNIT_EXPECT_FALSE(test, has_mark(kmap, knode, KMAP_ACTIVE));
 	touch(kmap, knode);
+	knode_lists_flush(kmap);
 	KUNIT_EXPECT_TRUE(test, has_mark(kmap, knode, KMAP_ACTIVE));
 }
 
@@ -219,8 +222,8 @@ static void age_rises_until_inactive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, used->age, 0);
 
 	KUNIT_EXPECT_EQ(test, kmap_age(&core->kmap, 3), 1);
-	KUNIT_EXPECT_FALSE(test, idle->inuse);
-	KUNIT_EXPECT_TRUE(test, used->inuse);
+	KUNIT_EXPECT_FALSE(test, knode_inuse(idle));
+	KUNIT_EXPECT_TRUE(test, knode_inuse(used));
 	KUNIT_EXPECT_TRUE(test, touch(&core->kmap, idle));
 	KUNIT_EXPECT_EQ(test, idle->age, 0);
 }
@@ -242,23 +245,30 @@ static void all_active_knodes_are_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core->kmap.count, 27);
 }
 
-/* Migration to another CPU between two lines would make a miss of a hit. */
+static bool is_listed(const struct knode *knode)
+{
+	return test_bit(KNODE_LISTED, &knode->flags);
+}
+
 static void lists_save_lookups(struct kunit *test)
 {
 	struct core_test *core = test->priv;
 	struct knode *knode = make(test, 0);
-	unsigned long saved, missed;
+	unsigned long saved = knode_list_saved(), missed = knode_list_missed();
+	unsigned int i;
 
-	migrate_disable();
-	missed = knode_list_missed();
-	touch(&core->kmap, knode);
-	KUNIT_EXPECT_GT(test, knode_list_missed(), missed);
+	for (i = 0; i < 3; i++) {
+		touch(&core->kmap, knode);
+		deactivate(&core->kmap, knode);
+	}
+	knode_lists_flush(&core->kmap);
+	/* The first change brought it to the list, and there was none to mark. */
+	KUNIT_EXPECT_EQ(test, knode_list_saved(), saved + 6);
+	KUNIT_EXPECT_EQ(test, knode_list_missed(), missed);
 
-	saved = knode_list_saved();
 	touch(&core->kmap, knode);
-	touch(&core->kmap, knode);
-	KUNIT_EXPECT_GE(test, knode_list_saved(), saved + 2);
-	migrate_enable();
+	knode_lists_flush(&core->kmap);
+	KUNIT_EXPECT_EQ(test, knode_list_missed(), missed + 1);
 }
 
 static void lists_are_bounded(struct kunit *test)
@@ -269,29 +279,46 @@ static void lists_are_bounded(struct kunit *test)
 	migrate_disable();
 	for (i = 0; i < 40; i++)
 		touch(&core->kmap, make(test, i));
-	KUNIT_EXPECT_FALSE(test, knode_list_has(make(test, 0)));
-	for (i = 0; i < 40; i++)
-		listed += knode_list_has(make(test, i));
 	migrate_enable();
+	for (i = 0; i < 40; i++) {
+		struct knode *knode = make(test, i);
+
+		listed += is_listed(knode);
+		/* The kmap knows those that had to make room. */
+		KUNIT_EXPECT_NE(test, is_listed(knode),
+				has_mark(&core->kmap, knode, KMAP_ACTIVE));
+	}
 	KUNIT_EXPECT_LE(test, listed, KNODE_LIST_SIZE);
 	KUNIT_EXPECT_GT(test, listed, 0);
+
+	knode_lists_flush(&core->kmap);
+	for (i = 0; i < 40; i++)
+		KUNIT_EXPECT_FALSE(test, is_listed(make(test, i)));
 }
 
-static void inactive_knodes_are_on_no_list(struct kunit *test)
+/* One that changes while it is on a list, whichever CPU's. */
+static void lists_have_it_once(struct kunit *test)
 {
 	struct core_test *core = test->priv;
 	struct knode *knode = make(test, 0);
 
-	migrate_disable();
 	touch(&core->kmap, knode);
-	KUNIT_EXPECT_TRUE(test, knode_list_has(knode));
+	KUNIT_EXPECT_EQ(test, refcount_read(&knode->refs), 2);
 	deactivate(&core->kmap, knode);
-	KUNIT_EXPECT_FALSE(test, knode_list_has(knode));
+	touch(&core->kmap, knode);
+	KUNIT_EXPECT_EQ(test, refcount_read(&knode->refs), 2);
+	knode_lists_flush(&core->kmap);
+	KUNIT_EXPECT_EQ(test, refcount_read(&knode->refs), 1);
+	KUNIT_EXPECT_TRUE(test, has_mark(&core->kmap, knode, KMAP_ACTIVE));
 
-	/* Who comes late does not put it there. */
-	knode_list_add(knode);
-	KUNIT_EXPECT_FALSE(test, knode_list_has(knode));
-	migrate_enable();
+	/* And one that goes meanwhile. */
+	deactivate(&core->kmap, knode);
+	KUNIT_ASSERT_TRUE(test, knode_tryget(knode));
+	knode_kill(&core->kmap, core->inodes[0]);
+	knode_lists_flush(&core->kmap);
+	KUNIT_EXPECT_EQ(test, refcount_read(&knode->refs), 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&knode->cold));
+	knode_put(knode);
 }
 
 static void cpu_is_found(struct kunit *test)
@@ -522,8 +549,8 @@ static void pages_have_their_place(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		struct knode knode = {
-			.flags = places[i].flags,
-			.inuse = places[i].inuse,
+			.flags = places[i].flags |
+				 (places[i].inuse ? BIT(KNODE_INUSE) : 0),
 		};
 
 		if (places[i].written)
@@ -702,8 +729,7 @@ static void small_files_are_dense(struct kunit *test)
 		struct kloc_stream stream = { };
 
 		for (j = 0; j < 3; j++) {
-			kloc_stream_access(&stream, false, 0,
-					   densities[i].bytes[j]);
+			kloc_stream_use(&stream, densities[i].bytes[j]);
 			uses = kloc_stream_scan(&stream, densities[i].pages);
 		}
 		KUNIT_EXPECT_EQ_MSG(test, uses, densities[i].uses, "row %u", i);
@@ -779,7 +805,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(all_active_knodes_are_found),
 	KUNIT_CASE(lists_save_lookups),
 	KUNIT_CASE(lists_are_bounded),
-	KUNIT_CASE(inactive_knodes_are_on_no_list),
+	KUNIT_CASE(lists_have_it_once),
 	KUNIT_CASE(cpu_is_found),
 	KUNIT_CASE(coldest_knodes_come_first),
 	KUNIT_CASE(no_active_knode_is_passed_over_for_long),
