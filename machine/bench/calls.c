@@ -11,9 +11,10 @@
  *	rounds ROUNDS INSTRUCTIONS	of the loop, with all that came between
  *	call NUMBER NAME: INSTRUCTIONS:TIMES INSTRUCTIONS:TIMES ...
  *	...				the calls of that group
- *	contexts CONTEXTS BYTES PAGES COUNTS MEMORY	if contexts are on: how many,
- *					what they take, pages that they hold; what
- *					counts of pages take, of how much memory
+ *	contexts CONTEXTS BYTES PAGES COUNTS MEMORY
+ *					if contexts are on: what those of some files
+ *					take, pages that they hold; what counts of
+ *					pages take, of how much memory
  *	done				or "failed", and why
  *
  * Files are on an ext4 in a loop device. Where the kernel's objects lie, and when
@@ -53,6 +54,7 @@
 #define BLOCK		4096
 #define MAPPED		(16 * BLOCK)
 /* Files whose contexts are there at the end, of a usual size. */
+#define HELD_NAME	"held"
 #define HELD_FILES	200
 #define HELD_SIZE	(4 * BLOCK)
 /* The next layout uses so many pages more at first; no power of two. */
@@ -429,16 +431,22 @@ static uint64_t number_in(const char *path, const char *name)
 	return number;
 }
 
-/* Return the pages of all contexts: two columns, after seven others. */
-static uint64_t pages_of_contexts(void)
+/* Count the contexts of the files that are held, and return their pages. */
+static uint64_t pages_held(int *contexts)
 {
 	FILE *from = fopen("/sys/kernel/debug/kloc/contexts", "r");
 	uint64_t fast, slow, pages = 0;
+	char path[32];
 
 	must(from ? 0 : -1, "debugfs");
 	must(fscanf(from, "%*[^\n]"), "the contexts' columns");
-	while (fscanf(from, "%*d %*s %*d %*d %*d %*d %*d %lu %lu%*[^\n]", &fast, &slow) == 2)
+	while (fscanf(from, "%*d %*s %*d %*d %*d %*d %*d %lu %lu %*s %*d %31s%*[^\n]",
+		      &fast, &slow, path) == 3) {
+		if (!strstr(path, HELD_NAME))
+			continue;
+		++*contexts;
 		pages += fast + slow;
+	}
 	fclose(from);
 	return pages;
 }
@@ -447,17 +455,21 @@ static uint64_t pages_of_contexts(void)
 static void print_memory(void)
 {
 	const char *stat = "/sys/kernel/mm/kloc/stat";
+	uint64_t pages, knodes = number_in(stat, "knodes");
+	int contexts = 0;
 	char name[32];
 
-	if (!number_in(stat, "knodes"))
+	if (!knodes)
 		return;
 	for (int i = 0; i < HELD_FILES; i++) {
-		snprintf(name, sizeof(name), "/data/held%d", i);
+		snprintf(name, sizeof(name), "/data/" HELD_NAME "%d", i);
 		make_file(name, HELD_SIZE);
 	}
 	must(mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL), "mount debugfs");
-	fprintf(out, "contexts %lu %lu %lu %lu %lu\n", number_in(stat, "knodes"),
-		number_in(stat, "knode_bytes"), pages_of_contexts(),
+	pages = pages_held(&contexts);
+	knodes = number_in(stat, "knodes");
+	fprintf(out, "contexts %d %lu %lu %lu %lu\n", contexts,
+		contexts * number_in(stat, "knode_bytes") / knodes, pages,
 		number_in(stat, "page_bytes"), number_in("/proc/meminfo", "MemTotal:") << 10);
 }
 

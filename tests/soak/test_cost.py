@@ -61,7 +61,12 @@ def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
 @pytest.mark.parametrize("name", ["chosen", "on"])
 def test_contexts_with_nothing_to_do_cost_little(measured: dict[str, Measured], name: str) -> None:
     idle = measured[name]
-    assert cost.change(idle, measured["unpatched"], ["files"]) < idle.column.bound
+    assert cost.change(idle, measured["unpatched"], ["files"]) < cost.ON_BOUND
+
+
+def test_pages_are_noted_only_where_room_is_short(measured: dict[str, Measured]) -> None:
+    unpatched, on, short = (measured[name] for name in ("unpatched", "on", "short"))
+    assert cost.change(on, unpatched) < cost.change(short, unpatched)
 
 
 def test_contexts_take_little_memory(measured: dict[str, Measured]) -> None:
