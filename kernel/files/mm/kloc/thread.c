@@ -117,7 +117,7 @@ static bool promotion_pays(struct kloc_node *node, unsigned int reason,
 
 static unsigned long pages_of(const struct knode *knode)
 {
-	struct inode *inode = rcu_dereference(knode->inode);
+	struct inode *inode = knode_dereference(knode->inode);
 
 	return inode ? READ_ONCE(inode->i_mapping->nrpages) : 0;
 }
