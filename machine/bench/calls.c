@@ -467,6 +467,9 @@ static void print_memory(void)
 	}
 	must(mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL), "mount debugfs");
 	pages = pages_held(&contexts);
+	/* Only those of another process have contexts. */
+	if (!contexts)
+		return;
 	knodes = number_in(stat, "knodes");
 	fprintf(out, "contexts %d %lu %lu %lu %lu\n", contexts,
 		contexts * number_in(stat, "knode_bytes") / knodes, pages,

@@ -13,6 +13,16 @@ pytestmark = pytest.mark.soak
 ELSEWHERE = 0.0003
 """A call's instructions, as a fraction, for memory that lies elsewhere on another kernel."""
 
+ELSEWHERE_FORK = 0.003
+"""The same for fork, which meets hundreds of pages and objects in another order: measured are
+0.24 % between two kernels of which neither has an instruction of ours, and 0.29 % between two
+runs of the unpatched one that differ in a setting that fork does not use."""
+
+
+def elsewhere(name: str) -> float:
+    """Return how much of a call's instructions may be a matter of where memory lies."""
+    return ELSEWHERE_FORK if name.startswith("fork") else ELSEWHERE
+
 
 def straddled(lines: int) -> float:
     """Return how many lines more or fewer a call may touch for where a kernel's variables lie.
@@ -33,7 +43,8 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
     unpatched, base = measured["unpatched"], measured["base"]
     for theirs, ours in zip(unpatched.groups, base.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
-            assert abs(other.instructions - one.instructions) <= ELSEWHERE * one.instructions
+            differs = abs(other.instructions - one.instructions)
+            assert differs <= elsewhere(one.name) * one.instructions, one.name
             assert abs(other.lines - one.lines) <= straddled(one.lines)
     assert abs(cost.change(base, unpatched, ["files"])) < cost.BOUND / 20
     assert abs(cost.change(base, unpatched)) < cost.BOUND
@@ -41,8 +52,10 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
 
 def test_contexts_that_are_off_cost_next_to_nothing(measured: dict[str, Measured]) -> None:
     unpatched, off = measured["unpatched"], measured["kloc"]
-    assert 0 < cost.change(off, unpatched, ["files"]) < cost.BOUND
+    # Two instructions fewer are chance, too.
+    assert -ELSEWHERE < cost.change(off, unpatched, ["files"]) < cost.BOUND
     assert cost.change(off, unpatched) < cost.BOUND
+    assert off.built.bzimage != unpatched.built.bzimage
     for theirs, ours in zip(unpatched.groups, off.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
             assert other.lines - one.lines <= straddled(one.lines), one.name
