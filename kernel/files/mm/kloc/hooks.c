@@ -59,12 +59,19 @@ static bool takes_part(struct inode *inode)
 struct knode *kloc_knode_make(struct inode *inode)
 {
 	const struct kloc_node *near;
+	struct knode *knode;
 
 	if (!READ_ONCE(kloc_ready) || !kloc_chosen() || !takes_part(inode))
 		return NULL;
 	near = READ_ONCE(kloc_near[numa_node_id()]);
-	return knode_make(&kloc_kmap, inode, GFP_NOWAIT | __GFP_NOWARN,
-			  near ? near->nid : NUMA_NO_NODE);
+	knode = knode_make(&kloc_kmap, inode, GFP_NOWAIT | __GFP_NOWARN,
+			   near ? near->nid : NUMA_NO_NODE);
+	/* What it has in memory already may be anywhere. */
+	if (knode && near && READ_ONCE(inode->i_mapping->nrpages)) {
+		kloc_note_pages(knode, near->nid);
+		set_bit(KNODE_SLOW, &knode->flags);
+	}
+	return knode;
 }
 
 static struct knode *parent_of(const struct knode *knode)

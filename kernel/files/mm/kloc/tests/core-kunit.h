@@ -807,6 +807,40 @@ static void looks_before_there_is_no_room(struct kunit *test)
 				    looks[i].look, "row %u", i);
 }
 
+/* What is kept free, what is taken of it, and what is kept free then; at most 640. */
+static const struct {
+	unsigned long reserve;
+	long taken;
+	unsigned long next;
+} reserves[] = {
+	/* Nothing is taken: slowly less, down to an eighth. */
+	{ 640, 0, 620 },
+	{ 640, -100, 620 },
+	{ 82, 0, 80 },
+	{ 80, 0, 80 },
+	/* Four times what is taken between two looks. */
+	{ 80, 21, 84 },
+	{ 80, 100, 400 },
+	{ 400, 50, 387 },
+	{ 80, 1000, 640 },
+	/* It was set to something else before. */
+	{ 10000, 0, 640 },
+	{ 1, 0, 80 },
+};
+
+static void what_is_kept_free_follows_what_is_taken(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reserves); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    kloc_reserve(reserves[i].reserve,
+						 reserves[i].taken, 640),
+				    reserves[i].next, "row %u", i);
+	/* Little memory is no reason to keep none free. */
+	KUNIT_EXPECT_EQ(test, kloc_reserve(1, 0, 1), 1);
+}
+
 /* With a reserve of 64 pages: a limit, what is used of it, and the room then. */
 static const struct {
 	unsigned long max;
@@ -870,6 +904,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(what_is_not_known_is_tried),
 	KUNIT_CASE(small_files_are_dense),
 	KUNIT_CASE(looks_before_there_is_no_room),
+	KUNIT_CASE(what_is_kept_free_follows_what_is_taken),
 	KUNIT_CASE(limits_are_like_small_nodes),
 	{}
 };
