@@ -173,8 +173,8 @@ static void list(struct knode *knode)
 /* Open a file as it was opened before. Return: whether that is all. */
 static bool open_again(struct file *file)
 {
+	bool opened, active;
 	struct knode *knode;
-	bool opened;
 
 	kloc_enter();
 	knode = knode_dereference(file_inode(file)->i_knode);
@@ -183,10 +183,16 @@ static bool open_again(struct file *file)
 		return !kloc_chosen();
 	}
 	opened = READ_ONCE(knode->judged) == READ_ONCE(judged) &&
-		 !trace_kloc_activate_enabled() && knode_open_again(knode);
+		 !trace_kloc_activate_enabled() &&
+		 knode_open_again(knode, &active);
 	if (opened) {
 		file->f_mode |= FMODE_KLOC;
 		list(knode);
+		/* How much it is used counts from when it was opened. */
+		if (active && test_bit(KNODE_SLOW, &knode->flags)) {
+			knode->stream = (struct kloc_stream) { };
+			activated(knode);
+		}
 	}
 	kloc_leave();
 	return opened;

@@ -322,48 +322,59 @@ static void lists_have_it_once(struct kunit *test)
 }
 
 /* What a file's knode must not have to be opened and closed the short way. */
-static const enum knode_flag not_plain[] = {
-	KNODE_DIRECTORY, KNODE_SYSTEM, KNODE_SLOW, KNODE_STREAM, KNODE_JUDGED,
-	KNODE_AGED, KNODE_NOTED,
+static const enum knode_flag special[] = {
+	KNODE_DIRECTORY, KNODE_SYSTEM, KNODE_STREAM, KNODE_JUDGED, KNODE_AGED,
+	KNODE_NOTED,
 };
 
-static void short_way_is_for_what_is_plain(struct kunit *test)
+static void short_way_is_not_for_what_is_special(struct kunit *test)
+{
+	struct knode *knode = make(test, 0);
+	unsigned int i;
+	bool active;
+
+	for (i = 0; i < ARRAY_SIZE(special); i++) {
+		set_bit(special[i], &knode->flags);
+		KUNIT_EXPECT_FALSE(test, knode_open_again(knode, &active));
+		KUNIT_EXPECT_FALSE(test, knode_close_again(knode));
+		clear_bit(special[i], &knode->flags);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 0);
+	KUNIT_EXPECT_FALSE(test, knode_inuse(knode));
+}
+
+static void short_way_leads_to_the_same(struct kunit *test)
 {
 	struct core_test *core = test->priv;
 	struct knode *knode = make(test, 0);
-	unsigned int i;
+	bool active = false;
 	u8 heat;
 
-	/* The kmap would not be told. */
-	KUNIT_EXPECT_FALSE(test, knode_open_again(knode));
 	open(&core->kmap, knode);
 	heat = knode->heat;
 	KUNIT_EXPECT_TRUE(test, knode_close_again(knode));
 	KUNIT_EXPECT_FALSE(test, knode_inuse(knode));
 	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 0);
 
-	KUNIT_EXPECT_TRUE(test, knode_open_again(knode));
+	KUNIT_EXPECT_TRUE(test, knode_open_again(knode, &active));
+	KUNIT_EXPECT_TRUE(test, active);
 	KUNIT_EXPECT_TRUE(test, knode_inuse(knode));
 	KUNIT_EXPECT_EQ(test, knode->heat, heat + 1);
 	/* In use already: that does not make it hotter. */
-	KUNIT_EXPECT_TRUE(test, knode_open_again(knode));
+	KUNIT_EXPECT_TRUE(test, knode_open_again(knode, &active));
+	KUNIT_EXPECT_FALSE(test, active);
 	KUNIT_EXPECT_EQ(test, knode->heat, heat + 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 2);
 	/* It is not the last one. */
 	KUNIT_EXPECT_FALSE(test, knode_close_again(knode));
 	KUNIT_EXPECT_FALSE(test, close(&core->kmap, knode));
-
-	for (i = 0; i < ARRAY_SIZE(not_plain); i++) {
-		set_bit(not_plain[i], &knode->flags);
-		KUNIT_EXPECT_FALSE(test, knode_open_again(knode));
-		KUNIT_EXPECT_FALSE(test, knode_close_again(knode));
-		clear_bit(not_plain[i], &knode->flags);
-	}
-	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 1);
 	KUNIT_EXPECT_TRUE(test, knode_close_again(knode));
-	/* Its heat has faded by now. */
+
+	/* Its heat fades while it is not used. */
 	knode->used -= 2 * kloc_half_life_us / TICK_USEC;
-	KUNIT_EXPECT_FALSE(test, knode_open_again(knode));
+	KUNIT_EXPECT_TRUE(test, knode_open_again(knode, &active));
+	KUNIT_EXPECT_EQ(test, knode->heat, ((heat + 1) >> 2) + 1);
+	KUNIT_EXPECT_TRUE(test, knode_close_again(knode));
 }
 
 static void cpu_is_found(struct kunit *test)
@@ -885,7 +896,8 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(lists_save_lookups),
 	KUNIT_CASE(lists_are_bounded),
 	KUNIT_CASE(lists_have_it_once),
-	KUNIT_CASE(short_way_is_for_what_is_plain),
+	KUNIT_CASE(short_way_is_not_for_what_is_special),
+	KUNIT_CASE(short_way_leads_to_the_same),
 	KUNIT_CASE(cpu_is_found),
 	KUNIT_CASE(coldest_knodes_come_first),
 	KUNIT_CASE(no_active_knode_is_passed_over_for_long),
