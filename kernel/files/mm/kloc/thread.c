@@ -946,7 +946,7 @@ static int kloc_thread(void *data)
 		promote_used(node);
 		/* What is free has to be where those find it who do not ask. */
 		if (kloc_headroom(node->nid, cpu_none_mask) <
-		    (long)node->reserve)
+		    (long)kloc_most_reserve())
 			gather_free();
 		WRITE_ONCE(node->spent, !within_rate(node));
 	}
