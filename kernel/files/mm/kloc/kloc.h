@@ -181,6 +181,7 @@ struct kloc_used {
  *	see whether these pay by now
  * @scans: how many there were: now and then trials are half forgotten
  * @reserve: pages that are kept free
+ * @candidates: pages that NUMA balancing would have promoted so far
  * @full: there is too little room, and nothing was found to move
  * @slow_full: there was no room where pages were to be demoted to
  * @full_until: when to look again, ns
@@ -214,6 +215,7 @@ struct kloc_node {
 	atomic_t explore;
 	unsigned int scans;
 	unsigned long reserve;
+	unsigned long candidates;
 	bool full;
 	bool slow_full;
 	u64 full_until;

@@ -883,12 +883,34 @@ static u64 next_look(struct kloc_node *node)
 	return node->full ? most : kloc_next_look(room, taken, since, most);
 }
 
-/* So many pages were taken while the thread waited: how many are to be free? */
+#ifdef CONFIG_NUMA_BALANCING
+/* Pages that NUMA balancing would have promoted to a node when it was short of room. */
+static unsigned long promotion_candidates(int nid)
+{
+	return node_page_state(NODE_DATA(nid), PGPROMOTE_CANDIDATE);
+}
+#else
+static unsigned long promotion_candidates(int nid)
+{
+	return 0;
+}
+#endif
+
+/*
+ * So many pages were taken while the thread waited: how many are to be free? What
+ * applications' pages would take that are to be promoted is not among them where
+ * there was no room: for these it is the most.
+ */
 static void set_reserve(struct kloc_node *node, long taken)
 {
+	unsigned long most = READ_ONCE(kloc_default_reserve);
+	unsigned long candidates = promotion_candidates(node->nid);
+
+	if (candidates != node->candidates)
+		taken = most;
+	node->candidates = candidates;
 	WRITE_ONCE(node->reserve, READ_ONCE(kloc_settings.reserve) ?:
-		   kloc_reserve(node->reserve, taken,
-				READ_ONCE(kloc_default_reserve)));
+		   kloc_reserve(node->reserve, taken, most));
 }
 
 /*
