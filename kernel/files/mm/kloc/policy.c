@@ -55,10 +55,10 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 #define LEAST_RESERVE_PART	8
 
 /* So many times what is taken between two looks is kept free. */
-#define RESERVED_LOOKS	4
+#define RESERVED_LOOKS	3
 
 /* And this part of it less after each look, if no more is taken. */
-#define RESERVE_DECAY	32
+#define RESERVE_DECAY	16
 
 /* A page of a higher level, used four times at least, stays. */
 #define MOST_DEMOTED_LEVEL	2

@@ -825,14 +825,14 @@ static const struct {
 	unsigned long next;
 } reserves[] = {
 	/* Nothing is taken: slowly less, down to an eighth. */
-	{ 640, 0, 620 },
-	{ 640, -100, 620 },
-	{ 82, 0, 80 },
+	{ 640, 0, 600 },
+	{ 640, -100, 600 },
+	{ 86, 0, 80 },
 	{ 80, 0, 80 },
-	/* Four times what is taken between two looks. */
-	{ 80, 21, 84 },
-	{ 80, 100, 400 },
-	{ 400, 50, 387 },
+	/* Three times what is taken between two looks. */
+	{ 80, 30, 90 },
+	{ 80, 100, 300 },
+	{ 400, 50, 375 },
 	{ 80, 1000, 640 },
 	/* It was set to something else before. */
 	{ 10000, 0, 640 },
