@@ -47,56 +47,6 @@ def test_a_file_that_is_read_again_and_again_is_promoted(tmp_path: Path) -> None
     assert stat["promoted_whole_file"] + stat["promoted_used_file"] >= 1.5 * MIB_OF_PAGES
 
 
-# 40 MiB that were in memory before there were contexts, and a program that is mapped. Then there
-# are contexts, of chosen processes first, and fast memory is never free enough. A node takes no
-# more dirty pages than its part, so each file is written to the disk at once.
-CACHED_BEFORE = r"""
-echo 0 >/sys/kernel/mm/kloc/enabled
-mkdir /data/files; cd /data/files
-for i in $(seq 40); do head -c 1048576 /dev/urandom >$i; sync; done
-md5sum * >/run/sums
-cp /bin/sleep /data/program; /data/program 1000 &
-cd /sys/kernel/mm/kloc
-echo chosen >scope
-echo 1 >enabled
-sleep 0.5
-echo "quiet $(cat node0/reserve_pages)" >/run/before
-echo "chosen $(grep -c /files/ /sys/kernel/debug/kloc/contexts)" >>/run/before
-awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3} END {print free + 20000}' \
-    /proc/zoneinfo >reserve_pages
-echo all >scope
-sleep 0.5
-"""
-
-
-def test_files_that_were_in_memory_before_leave_fast_memory_too(tmp_path: Path) -> None:
-    printed = run_script(
-        tmp_path,
-        "kloc",
-        CACHED_BEFORE,
-        f"""cat /run/before {STAT}
-        echo "set $(cat /sys/kernel/mm/kloc/reserve_pages)"
-        echo "kept $(cat /sys/kernel/mm/kloc/node0/reserve_pages)"
-        awk -F '\t' '$12 ~ "^/files/[0-9]" {{files++; fast += $8; slow += $9; open += $3}}
-            $12 == "/program" {{program = $3}}
-            END {{print "files", files + 0; print "fast", fast + 0; print "slow", slow + 0
-                print "open", open + 0; print "program", program + 0}}' \
-            /sys/kernel/debug/kloc/contexts
-        cd /data/files; md5sum --quiet -c /run/sums""",
-    )
-    stat = counts(printed)
-    # Where nothing is taken little is kept free: an eighth of a 96th of 192 MiB.
-    assert stat["quiet"] == 192 * MIB_OF_PAGES // 96 // 8
-    assert stat["kept"] == stat["set"] > 20000
-    # Nobody who was chosen used them.
-    assert stat["chosen"] == 0
-    assert (stat["files"], stat["open"]) == (40, 0)
-    assert stat["demoted_inactive_file"] > 35 * MIB_OF_PAGES
-    assert stat["slow"] > 35 * MIB_OF_PAGES > stat["fast"]
-    # What is mapped is in use, though nobody saw who opened it.
-    assert stat["program"] == 1
-
-
 # What is traced of one file, and where its pages are: each part is begun by a line of its own.
 LIFE = rf"""
 {TRACEFS}
@@ -172,7 +122,7 @@ WHEN_FULL = f"""
 sleep 1
 awk '$1 == "Node" {{zone = $2 $4}} zone != "0,DMA32" {{next}} $2 == "free" {{free = $3}}
     $1 == "promo" {{print "headroom", free - $2}}' /proc/zoneinfo
-echo "reserve $(cat /sys/kernel/mm/kloc/node0/reserve_pages)"
+echo "reserve $(cat /sys/kernel/mm/kloc/reserve_pages)"
 ran() {{ awk '{{print $14 + $15}}' /proc/$(pgrep klocd0)/stat; }}
 before=$(ran)
 for i in 1 2 3 4 5 6 7 8 9 10; do head -c 4000000 /dev/zero >/data/new$i; sleep 0.1; done

@@ -215,7 +215,7 @@ void kloc_cap(struct kloc_node *node)
 		WRITE_ONCE(node->full, false);
 		return;
 	}
-	more += kloc_limit_slack(used - more, kloc_most_reserve());
+	more += kloc_limit_slack(used - more, kloc_settings.reserve);
 	/* If nothing can, the thread looks again by itself. */
 	WRITE_ONCE(node->full,
 		   !kloc_demote_oldest(node, NULL, used, min(more, used)));

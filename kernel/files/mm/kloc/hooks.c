@@ -59,19 +59,12 @@ static bool takes_part(struct inode *inode)
 struct knode *kloc_knode_make(struct inode *inode)
 {
 	const struct kloc_node *near;
-	struct knode *knode;
 
 	if (!READ_ONCE(kloc_ready) || !kloc_chosen() || !takes_part(inode))
 		return NULL;
 	near = READ_ONCE(kloc_near[numa_node_id()]);
-	knode = knode_make(&kloc_kmap, inode, GFP_NOWAIT | __GFP_NOWARN,
-			   near ? near->nid : NUMA_NO_NODE);
-	/* What it has in memory already may be anywhere. */
-	if (knode && near && READ_ONCE(inode->i_mapping->nrpages)) {
-		kloc_note_pages(knode, near->nid);
-		set_bit(KNODE_SLOW, &knode->flags);
-	}
-	return knode;
+	return knode_make(&kloc_kmap, inode, GFP_NOWAIT | __GFP_NOWARN,
+			  near ? near->nid : NUMA_NO_NODE);
 }
 
 static struct knode *parent_of(const struct knode *knode)
@@ -173,8 +166,8 @@ static void list(struct knode *knode)
 /* Open a file as it was opened before. Return: whether that is all. */
 static bool open_again(struct file *file)
 {
-	bool opened, active;
 	struct knode *knode;
+	bool opened;
 
 	kloc_enter();
 	knode = knode_dereference(file_inode(file)->i_knode);
@@ -183,16 +176,10 @@ static bool open_again(struct file *file)
 		return !kloc_chosen();
 	}
 	opened = READ_ONCE(knode->judged) == READ_ONCE(judged) &&
-		 !trace_kloc_activate_enabled() &&
-		 knode_open_again(knode, &active);
+		 !trace_kloc_activate_enabled() && knode_open_again(knode);
 	if (opened) {
 		file->f_mode |= FMODE_KLOC;
 		list(knode);
-		/* How much it is used counts from when it was opened. */
-		if (active && test_bit(KNODE_SLOW, &knode->flags)) {
-			knode->stream = (struct kloc_stream) { };
-			activated(knode);
-		}
 	}
 	kloc_leave();
 	return opened;

@@ -79,8 +79,7 @@ enum kloc_event {
  * @mode: enum kloc_mode
  * @scope: enum kloc_scope
  * @kinds: bit for each enum kloc_kind that takes part
- * @reserve: pages of fast memory that are kept free for what comes, 0 for what
- *	was taken of late to tell, see kloc_reserve()
+ * @reserve: pages of fast memory that are kept free for what comes
  * @rate: bytes that may be moved in a second, 0 for no limit
  * @scan_us: how often contexts age, and the pages of active ones
  * @inactive_age: scans after which an open file is not in use any more
@@ -105,20 +104,6 @@ struct kloc_settings {
 };
 
 extern struct kloc_settings kloc_settings;
-
-/* Pages that are kept free at most, if it is not set. */
-extern unsigned long kloc_default_reserve;
-
-/**
- * kloc_most_reserve() - how much fast memory is kept free at most?
- *
- * Return: pages, at least 1 while KLOC is on.
- */
-static inline unsigned long kloc_most_reserve(void)
-{
-	return READ_ONCE(kloc_settings.reserve) ?:
-	       READ_ONCE(kloc_default_reserve);
-}
 
 /* Do contexts move their pages? */
 static inline bool kloc_moves(void)
@@ -180,8 +165,6 @@ struct kloc_used {
  * @explore: pages that may be promoted for other reasons until the next scan, to
  *	see whether these pay by now
  * @scans: how many there were: now and then trials are half forgotten
- * @reserve: pages that are kept free
- * @candidates: pages that NUMA balancing would have promoted so far
  * @full: there is too little room, and nothing was found to move
  * @slow_full: there was no room where pages were to be demoted to
  * @full_until: when to look again, ns
@@ -189,7 +172,6 @@ struct kloc_used {
  * @room: what was found
  * @demoted_level: highest level of a page that may be demoted
  * @ages: this node's thread has contexts age
- * @adopted: page frame up to which it was looked for files without contexts
  */
 struct kloc_node {
 	int nid;
@@ -214,8 +196,6 @@ struct kloc_node {
 	struct kloc_trial trials[KLOC_TRIALS];
 	atomic_t explore;
 	unsigned int scans;
-	unsigned long reserve;
-	unsigned long candidates;
 	bool full;
 	bool slow_full;
 	u64 full_until;
@@ -223,7 +203,6 @@ struct kloc_node {
 	long room;
 	unsigned int demoted_level;
 	bool ages;
-	unsigned long adopted;
 };
 
 /*
@@ -451,9 +430,6 @@ bool kloc_may_move(struct kloc_node *node);
 int kloc_thread_start(struct kloc_node *node);
 void kloc_thread_stop(struct kloc_node *node);
 
-/* adopt.c */
-bool kloc_adopt(struct kloc_node *node);
-
 /* limit.c */
 
 /* Of a node that has no limit; a group's is PAGE_COUNTER_MAX then. */
@@ -465,7 +441,7 @@ extern unsigned long kloc_node_max[MAX_NUMNODES];
 void kloc_limit_changed(void);
 unsigned long kloc_file_pages(int nid);
 long __kloc_limit_room(int nid, long room);
-bool kloc_limit_is_why(const struct kloc_node *node);
+bool kloc_limit_is_why(int nid);
 void kloc_limit_look(struct kloc_node *node);
 void kloc_limit(struct kloc_node *node);
 

@@ -159,21 +159,13 @@ void knode_kill_all(struct kmap *kmap)
 	rcu_read_unlock();
 }
 
-/**
- * knode_warm_up() - a knode becomes active: how hot is it from now on?
- * @knode: the knode
- */
-void knode_warm_up(struct knode *knode)
+/* A knode becomes active: how hot is it from now on? */
+static void warm_up(struct knode *knode)
 {
-	u64 now = knode_now();
-	u8 heat = READ_ONCE(knode->heat);
+	u64 now = knode_now(), since = now - READ_ONCE(knode->used);
 
-	/* Most are used again before long: do without a division. */
-	if (knode_is_recent(knode, now))
-		heat += heat < U8_MAX;
-	else
-		heat = kloc_heat(heat, (now - READ_ONCE(knode->used)) * TICK_NSEC);
-	WRITE_ONCE(knode->heat, heat);
+	WRITE_ONCE(knode->heat,
+		   kloc_heat(READ_ONCE(knode->heat), since * TICK_NSEC));
 	WRITE_ONCE(knode->used, now);
 }
 
@@ -202,7 +194,7 @@ bool knode_activate(struct kmap *kmap, struct knode *knode)
 	if (test_and_set_bit(KNODE_INUSE, &knode->flags))
 		return false;
 
-	knode_warm_up(knode);
+	warm_up(knode);
 	trace_kloc_activate(knode, knode_dereference(knode->inode));
 	knode_list_add(kmap, knode);
 	return true;

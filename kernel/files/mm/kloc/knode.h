@@ -44,10 +44,12 @@ enum knode_flag {
 #define KNODE_USED_MASK		(KNODE_USED | BIT(KNODE_AGED))
 
 /*
- * Of these a file's knode has none while there is nothing to do when it is opened,
- * or closed, but to note that it was.
+ * Of these a file's knode has only the first while there is nothing to do when it is
+ * opened, or closed, but to note that it was.
  */
-#define KNODE_SPECIAL		(BIT(KNODE_DIRECTORY) | BIT(KNODE_SYSTEM) | \
+#define KNODE_PLAIN		BIT(KNODE_LISTED)
+#define KNODE_PLAIN_MASK	(KNODE_PLAIN | BIT(KNODE_DIRECTORY) | \
+				 BIT(KNODE_SYSTEM) | BIT(KNODE_SLOW) | \
 				 BIT(KNODE_STREAM) | BIT(KNODE_JUDGED) | \
 				 BIT(KNODE_AGED) | BIT(KNODE_NOTED))
 
@@ -140,7 +142,6 @@ void knode_put(struct knode *knode);
 bool knode_activate(struct kmap *kmap, struct knode *knode);
 bool knode_close(struct kmap *kmap, struct knode *knode);
 void knode_deactivate(struct kmap *kmap, struct knode *knode);
-void knode_warm_up(struct knode *knode);
 unsigned int find_cpu(const struct knode *knode);
 unsigned int knode_size(void);
 
@@ -213,30 +214,33 @@ static inline bool knode_open(struct kmap *kmap, struct knode *knode)
 }
 
 /**
- * knode_open_again() - a file is opened, and may be one like most that were opened
- * before
+ * knode_open_again() - a file is opened, and may be one that was closed a moment ago
  * @knode: of the file's inode
- * @activated: set to whether the knode was inactive until now
  *
- * What knode_open() does, in a few instructions. The caller has to see that the
- * knode is on a list afterwards.
+ * What knode_open() does, for most files that are opened again and again, in a few
+ * instructions. The caller has to see that the knode is on a list afterwards.
  *
  * Context: RCU read-side critical section.
  * Return: false if nothing was done, and knode_open() has to be called.
  */
-static inline bool knode_open_again(struct knode *knode, bool *activated)
+static inline bool knode_open_again(struct knode *knode)
 {
-	if (READ_ONCE(knode->flags) & KNODE_SPECIAL)
+	u64 now = knode_now();
+	u8 heat;
+
+	if ((READ_ONCE(knode->flags) & KNODE_PLAIN_MASK) != KNODE_PLAIN ||
+	    !knode_is_recent(knode, now))
 		return false;
 
 	atomic_inc(&knode->openers);
 	/* Pairs with the barrier in knode_close_again() and knode_close(). */
 	smp_mb__after_atomic();
-	*activated = !test_and_set_bit(KNODE_INUSE, &knode->flags);
-	if (*activated) {
-		knode_warm_up(knode);
-		WRITE_ONCE(knode->cpu, raw_smp_processor_id());
-	}
+	if (test_and_set_bit(KNODE_INUSE, &knode->flags))
+		return true;
+	heat = READ_ONCE(knode->heat);
+	WRITE_ONCE(knode->heat, heat + (heat < U8_MAX));
+	WRITE_ONCE(knode->used, now);
+	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
 	return true;
 }
 
@@ -249,7 +253,7 @@ static inline bool knode_open_again(struct knode *knode, bool *activated)
  */
 static inline bool knode_close_again(struct knode *knode)
 {
-	if (READ_ONCE(knode->flags) & KNODE_SPECIAL ||
+	if ((READ_ONCE(knode->flags) & KNODE_PLAIN_MASK) != KNODE_PLAIN ||
 	    atomic_cmpxchg(&knode->openers, 1, 0) != 1)
 		return false;
 

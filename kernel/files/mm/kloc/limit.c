@@ -64,23 +64,23 @@ long __kloc_limit_room(int nid, long room)
 	if (max == KLOC_NO_LIMIT)
 		return room;
 	return min(room, kloc_limited_room(max, kloc_file_pages(nid),
-					   kloc_most_reserve()));
+					   kloc_settings.reserve));
 }
 
 /**
  * kloc_limit_is_why() - do pages have to leave a node because of its limit?
- * @node: the node, whose thread asks
+ * @nid: the node
  *
  * Return: true if there would be room without it.
  */
-bool kloc_limit_is_why(const struct kloc_node *node)
+bool kloc_limit_is_why(int nid)
 {
-	long reserve = node->reserve, room;
+	long reserve = kloc_settings.reserve, room;
 
 	if (!READ_ONCE(kloc_limits))
 		return false;
-	room = kloc_headroom(node->nid, cpumask_of(raw_smp_processor_id()));
-	return room >= reserve && kloc_limit_room(node->nid, room) < reserve;
+	room = kloc_headroom(nid, cpumask_of(raw_smp_processor_id()));
+	return room >= reserve && kloc_limit_room(nid, room) < reserve;
 }
 
 /* Look at what groups have. Return: whether any is limited. */
@@ -189,7 +189,7 @@ static void limit_group(struct kloc_node *node, struct mem_cgroup *group)
 	used = kloc_memcg_pages(group, NUMA_NO_NODE);
 	here = kloc_memcg_pages(group, node->nid);
 	/* What is not in use leaves in time for what comes. */
-	most = max - min(max, kloc_limit_slack(max, kloc_most_reserve()));
+	most = max - min(max, kloc_limit_slack(max, kloc_settings.reserve));
 	if (used <= most || !here)
 		return;
 	/* Other nodes' threads demote what is there. */

@@ -20,7 +20,6 @@ DEFINE_STATIC_KEY_FALSE(kloc_key);
 DEFINE_STATIC_KEY_FALSE(kloc_pages_key);
 
 bool kloc_ready;
-unsigned long kloc_default_reserve;
 struct kloc_node *kloc_near[MAX_NUMNODES];
 
 struct kloc_settings kloc_settings = {
@@ -51,7 +50,6 @@ static struct kloc_node *new_node(int nid)
 		return NULL;
 	node->nid = nid;
 	node->slow = next_demotion_node(nid);
-	node->reserve = kloc_most_reserve();
 	node->promoted_level = 1;
 	/* What was used once has to show first that it is used again. */
 	for (i = 1; i < KLOC_TRIALS; i++)
@@ -185,7 +183,8 @@ static int switch_on(void)
 
 	if (error)
 		return error;
-	WRITE_ONCE(kloc_default_reserve, max(default_reserve(), 1UL));
+	if (!kloc_settings.reserve)
+		kloc_settings.reserve = default_reserve();
 	error = start_nodes();
 	if (!error)
 		error = kloc_nodes_show();

@@ -365,7 +365,7 @@ unsigned long kloc_move(struct kloc_node *node, struct kloc_walk *walk,
 	moved = migrate(walk, &isolated, &target);
 	node->slow_full |= target.full && !trial;
 
-	if (!trial && kloc_limit_is_why(node))
+	if (!trial && kloc_limit_is_why(node->nid))
 		why = KLOC_DEMOTED_LIMIT;
 	kloc_count(why, walk->knode, moved);
 	kloc_count(KLOC_NOT_MIGRATED, walk->knode, pages - moved);

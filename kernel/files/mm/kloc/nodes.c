@@ -5,7 +5,6 @@
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -59,25 +58,8 @@ static ssize_t max_kb_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute max_kb_attr = __ATTR_RW(max_kb);
 
-/* What is kept free now. */
-static ssize_t reserve_pages_show(struct kobject *kobj,
-				  struct kobj_attribute *attr, char *buf)
-{
-	const struct kloc_node *node;
-	unsigned long pages;
-
-	rcu_read_lock();
-	node = READ_ONCE(kloc_near[folder_of(kobj)->nid]);
-	pages = node ? READ_ONCE(node->reserve) : 0;
-	rcu_read_unlock();
-	return sysfs_emit(buf, "%lu\n", pages);
-}
-
-static struct kobj_attribute reserve_pages_attr = __ATTR_RO(reserve_pages);
-
 static struct attribute *node_attrs[] = {
 	&max_kb_attr.attr,
-	&reserve_pages_attr.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(node);

@@ -78,7 +78,7 @@ static bool may_place(int nid)
 static enum kloc_place place_of(const struct knode *knode, long headroom)
 {
 	/* What klocd has made room for is not for those that need not be here. */
-	bool pressure = headroom < 2 * (long)kloc_most_reserve();
+	bool pressure = headroom < 2 * (long)kloc_settings.reserve;
 	enum kloc_place place;
 
 	place = kloc_place(knode, pressure, kloc_settings.stream_bytes);
@@ -90,7 +90,7 @@ static enum kloc_place place_of(const struct knode *knode, long headroom)
 /* There is less room: does the node's thread have to know? */
 static void keep_room(struct kloc_node *node, long room)
 {
-	if (room < (long)READ_ONCE(node->reserve) / 2 && !READ_ONCE(node->full))
+	if (room < (long)kloc_settings.reserve / 2 && !READ_ONCE(node->full))
 		kloc_wake(node);
 }
 

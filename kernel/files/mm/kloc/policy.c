@@ -51,15 +51,6 @@ unsigned long kloc_half_life_us = 10 * USEC_PER_SEC;
 /* This part of a limit is kept free for what comes. */
 #define LIMIT_PART	32
 
-/* This part of the most that is kept free is kept free at least. */
-#define LEAST_RESERVE_PART	8
-
-/* So many times what is taken between two looks is kept free. */
-#define RESERVED_LOOKS	3
-
-/* And this part of it less after each look, if no more is taken. */
-#define RESERVE_DECAY	16
-
 /* A page of a higher level, used four times at least, stays. */
 #define MOST_DEMOTED_LEVEL	2
 
@@ -399,28 +390,6 @@ long kloc_limited_room(unsigned long max, unsigned long used,
 	long slack = kloc_limit_slack(max, reserve), left = max - used;
 
 	return left <= 0 ? left : mult_frac(left, (long)reserve, slack);
-}
-
-/**
- * kloc_reserve() - how much fast memory is to be kept free for what comes?
- * @reserve: pages that were until now
- * @taken: pages that were taken while nobody looked, the last time
- * @most: pages that it may be, at least 1
- *
- * What is free serves nobody. So it is as much as will be taken before the next
- * look, and some times more: it grows at once, to the most if memory is taken so
- * fast that the thread is woken for it time and again, and shrinks slowly.
- *
- * Return: pages, at least 1.
- */
-unsigned long kloc_reserve(unsigned long reserve, long taken,
-			   unsigned long most)
-{
-	unsigned long least = max(most / LEAST_RESERVE_PART, 1);
-
-	reserve -= DIV_ROUND_UP(reserve, RESERVE_DECAY);
-	reserve = max(reserve, RESERVED_LOOKS * (unsigned long)max(taken, 0L));
-	return clamp(reserve, least, most);
 }
 
 /**

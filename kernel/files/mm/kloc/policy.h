@@ -114,8 +114,6 @@ void kloc_trial_forget(struct kloc_trial *trial);
 unsigned long kloc_limit_slack(unsigned long max, unsigned long reserve);
 long kloc_limited_room(unsigned long max, unsigned long used,
 		       unsigned long reserve);
-unsigned long kloc_reserve(unsigned long reserve, long taken,
-			   unsigned long most);
 u64 kloc_next_look(long room, long taken, u64 since, u64 most);
 
 #endif /* _MM_KLOC_POLICY_H */

@@ -184,7 +184,7 @@ NUMBER_ATTR(rate_mbps, kloc_settings.rate, SZ_1M, 0, SZ_1M);
 NUMBER_ATTR(scan_us, kloc_settings.scan_us, 1, 100, 60 * USEC_PER_SEC);
 NUMBER_ATTR(inactive_age, kloc_settings.inactive_age, 1, 1, U8_MAX);
 NUMBER_ATTR(half_life_us, kloc_half_life_us, 1, 1, 3600 * USEC_PER_SEC);
-NUMBER_ATTR(reserve_pages, kloc_settings.reserve, 1, 0, INT_MAX);
+NUMBER_ATTR(reserve_pages, kloc_settings.reserve, 1, 1, INT_MAX);
 NUMBER_ATTR(promote_heat, kloc_settings.promote_heat, 1, 1, U8_MAX);
 NUMBER_ATTR(promote_pages, kloc_settings.promote_pages, 1, 0, INT_MAX);
 NUMBER_ATTR(stream_kb, kloc_settings.stream_bytes, SZ_1K, 1, SZ_1G);

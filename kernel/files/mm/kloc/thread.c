@@ -319,7 +319,7 @@ static long headroom(const struct kloc_node *node)
 
 static bool has_room(struct kloc_node *node)
 {
-	return headroom(node) >= (long)node->reserve;
+	return headroom(node) >= (long)kloc_settings.reserve;
 }
 
 static bool has_none(struct kloc_node *node)
@@ -340,7 +340,7 @@ static bool done_promoting(struct kloc_node *node)
 /* How many pages have to leave? */
 static unsigned long missing(const struct kloc_node *node)
 {
-	return max((long)node->reserve - headroom(node), 0);
+	return max((long)kloc_settings.reserve - headroom(node), 0);
 }
 
 /* Is the thread to end, or to wait while the system sleeps? */
@@ -450,7 +450,7 @@ static void review_trials(struct kloc_node *node)
 {
 	unsigned int i;
 
-	atomic_set(&node->explore, kloc_most_reserve() / EXPLORE);
+	atomic_set(&node->explore, kloc_settings.reserve / EXPLORE);
 	if (++node->scans % TRIAL_HALF_LIFE)
 		return;
 	for (i = 1; i < KLOC_TRIALS; i++)
@@ -861,13 +861,13 @@ static void drop_queued(struct kloc_node *node)
 static bool is_short(const struct kloc_node *node)
 {
 	unsigned long most = max(node_present_pages(node->nid) / SHORT_PART,
-				 SHORT_RESERVES * kloc_most_reserve());
+				 SHORT_RESERVES * kloc_settings.reserve);
 	int slow = READ_ONCE(node->slow);
 
 	return READ_ONCE(kloc_kmap.count) &&
 	       (headroom(node) < (long)most ||
 		(slow != NUMA_NO_NODE &&
-		 kloc_file_pages(slow) > kloc_most_reserve()));
+		 kloc_file_pages(slow) > kloc_settings.reserve));
 }
 
 /* How long to wait before looking for room again, ns. */
@@ -881,36 +881,6 @@ static u64 next_look(struct kloc_node *node)
 	node->room = room;
 	/* Where there is nothing to move, to look sooner is of no use. */
 	return node->full ? most : kloc_next_look(room, taken, since, most);
-}
-
-#ifdef CONFIG_NUMA_BALANCING
-/* Pages that NUMA balancing would have promoted to a node when it was short of room. */
-static unsigned long promotion_candidates(int nid)
-{
-	return node_page_state(NODE_DATA(nid), PGPROMOTE_CANDIDATE);
-}
-#else
-static unsigned long promotion_candidates(int nid)
-{
-	return 0;
-}
-#endif
-
-/*
- * So many pages were taken while the thread waited: how many are to be free? What
- * applications' pages would take that are to be promoted is not among them where
- * there was no room: for these it is the most.
- */
-static void set_reserve(struct kloc_node *node, long taken)
-{
-	unsigned long most = READ_ONCE(kloc_default_reserve);
-	unsigned long candidates = promotion_candidates(node->nid);
-
-	if (candidates != node->candidates)
-		taken = most;
-	node->candidates = candidates;
-	WRITE_ONCE(node->reserve, READ_ONCE(kloc_settings.reserve) ?:
-		   kloc_reserve(node->reserve, taken, most));
 }
 
 /*
@@ -932,20 +902,17 @@ static void wait(struct kloc_node *node, u64 until)
 					   ns_to_ktime(left));
 	WRITE_ONCE(node->woken, false);
 	WRITE_ONCE(node->spent, false);
-	set_reserve(node, node->room - headroom(node));
 }
 
 static int kloc_thread(void *data)
 {
 	u64 next_scan = ktime_get_mono_fast_ns();
 	struct kloc_node *node = data;
-	bool adopting = false;
 
 	/* Nothing moves while an image of memory is written, as with kswapd. */
 	set_freezable();
 	while (!kthread_freezable_should_stop(NULL)) {
-		if (!adopting)
-			wait(node, next_scan);
+		wait(node, next_scan);
 		/* Nodes come and go. */
 		WRITE_ONCE(node->slow, next_demotion_node(node->nid));
 		if (ktime_get_mono_fast_ns() >= next_scan) {
@@ -953,7 +920,6 @@ static int kloc_thread(void *data)
 			next_scan = ktime_get_mono_fast_ns() + scan_ns();
 		}
 		node->slow_full = false;
-		adopting = kloc_adopt(node);
 		kloc_limit_look(node);
 		if (!kloc_moves() || node->slow == NUMA_NO_NODE) {
 			drop_queued(node);
@@ -968,7 +934,7 @@ static int kloc_thread(void *data)
 		promote_used(node);
 		/* What is free has to be where those find it who do not ask. */
 		if (kloc_headroom(node->nid, cpu_none_mask) <
-		    (long)kloc_most_reserve())
+		    (long)kloc_settings.reserve)
 			gather_free();
 		WRITE_ONCE(node->spent, !within_rate(node));
 	}

@@ -322,59 +322,48 @@ static void lists_have_it_once(struct kunit *test)
 }
 
 /* What a file's knode must not have to be opened and closed the short way. */
-static const enum knode_flag special[] = {
-	KNODE_DIRECTORY, KNODE_SYSTEM, KNODE_STREAM, KNODE_JUDGED, KNODE_AGED,
-	KNODE_NOTED,
+static const enum knode_flag not_plain[] = {
+	KNODE_DIRECTORY, KNODE_SYSTEM, KNODE_SLOW, KNODE_STREAM, KNODE_JUDGED,
+	KNODE_AGED, KNODE_NOTED,
 };
 
-static void short_way_is_not_for_what_is_special(struct kunit *test)
-{
-	struct knode *knode = make(test, 0);
-	unsigned int i;
-	bool active;
-
-	for (i = 0; i < ARRAY_SIZE(special); i++) {
-		set_bit(special[i], &knode->flags);
-		KUNIT_EXPECT_FALSE(test, knode_open_again(knode, &active));
-		KUNIT_EXPECT_FALSE(test, knode_close_again(knode));
-		clear_bit(special[i], &knode->flags);
-	}
-	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 0);
-	KUNIT_EXPECT_FALSE(test, knode_inuse(knode));
-}
-
-static void short_way_leads_to_the_same(struct kunit *test)
+static void short_way_is_for_what_is_plain(struct kunit *test)
 {
 	struct core_test *core = test->priv;
 	struct knode *knode = make(test, 0);
-	bool active = false;
+	unsigned int i;
 	u8 heat;
 
+	/* The kmap would not be told. */
+	KUNIT_EXPECT_FALSE(test, knode_open_again(knode));
 	open(&core->kmap, knode);
 	heat = knode->heat;
 	KUNIT_EXPECT_TRUE(test, knode_close_again(knode));
 	KUNIT_EXPECT_FALSE(test, knode_inuse(knode));
 	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 0);
 
-	KUNIT_EXPECT_TRUE(test, knode_open_again(knode, &active));
-	KUNIT_EXPECT_TRUE(test, active);
+	KUNIT_EXPECT_TRUE(test, knode_open_again(knode));
 	KUNIT_EXPECT_TRUE(test, knode_inuse(knode));
 	KUNIT_EXPECT_EQ(test, knode->heat, heat + 1);
 	/* In use already: that does not make it hotter. */
-	KUNIT_EXPECT_TRUE(test, knode_open_again(knode, &active));
-	KUNIT_EXPECT_FALSE(test, active);
+	KUNIT_EXPECT_TRUE(test, knode_open_again(knode));
 	KUNIT_EXPECT_EQ(test, knode->heat, heat + 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 2);
 	/* It is not the last one. */
 	KUNIT_EXPECT_FALSE(test, knode_close_again(knode));
 	KUNIT_EXPECT_FALSE(test, close(&core->kmap, knode));
-	KUNIT_EXPECT_TRUE(test, knode_close_again(knode));
 
-	/* Its heat fades while it is not used. */
-	knode->used -= 2 * kloc_half_life_us / TICK_USEC;
-	KUNIT_EXPECT_TRUE(test, knode_open_again(knode, &active));
-	KUNIT_EXPECT_EQ(test, knode->heat, ((heat + 1) >> 2) + 1);
+	for (i = 0; i < ARRAY_SIZE(not_plain); i++) {
+		set_bit(not_plain[i], &knode->flags);
+		KUNIT_EXPECT_FALSE(test, knode_open_again(knode));
+		KUNIT_EXPECT_FALSE(test, knode_close_again(knode));
+		clear_bit(not_plain[i], &knode->flags);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&knode->openers), 1);
 	KUNIT_EXPECT_TRUE(test, knode_close_again(knode));
+	/* Its heat has faded by now. */
+	knode->used -= 2 * kloc_half_life_us / TICK_USEC;
+	KUNIT_EXPECT_FALSE(test, knode_open_again(knode));
 }
 
 static void cpu_is_found(struct kunit *test)
@@ -818,40 +807,6 @@ static void looks_before_there_is_no_room(struct kunit *test)
 				    looks[i].look, "row %u", i);
 }
 
-/* What is kept free, what is taken of it, and what is kept free then; at most 640. */
-static const struct {
-	unsigned long reserve;
-	long taken;
-	unsigned long next;
-} reserves[] = {
-	/* Nothing is taken: slowly less, down to an eighth. */
-	{ 640, 0, 600 },
-	{ 640, -100, 600 },
-	{ 86, 0, 80 },
-	{ 80, 0, 80 },
-	/* Three times what is taken between two looks. */
-	{ 80, 30, 90 },
-	{ 80, 100, 300 },
-	{ 400, 50, 375 },
-	{ 80, 1000, 640 },
-	/* It was set to something else before. */
-	{ 10000, 0, 640 },
-	{ 1, 0, 80 },
-};
-
-static void what_is_kept_free_follows_what_is_taken(struct kunit *test)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(reserves); i++)
-		KUNIT_EXPECT_EQ_MSG(test,
-				    kloc_reserve(reserves[i].reserve,
-						 reserves[i].taken, 640),
-				    reserves[i].next, "row %u", i);
-	/* Little memory is no reason to keep none free. */
-	KUNIT_EXPECT_EQ(test, kloc_reserve(1, 0, 1), 1);
-}
-
 /* With a reserve of 64 pages: a limit, what is used of it, and the room then. */
 static const struct {
 	unsigned long max;
@@ -896,8 +851,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(lists_save_lookups),
 	KUNIT_CASE(lists_are_bounded),
 	KUNIT_CASE(lists_have_it_once),
-	KUNIT_CASE(short_way_is_not_for_what_is_special),
-	KUNIT_CASE(short_way_leads_to_the_same),
+	KUNIT_CASE(short_way_is_for_what_is_plain),
 	KUNIT_CASE(cpu_is_found),
 	KUNIT_CASE(coldest_knodes_come_first),
 	KUNIT_CASE(no_active_knode_is_passed_over_for_long),
@@ -916,7 +870,6 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(what_is_not_known_is_tried),
 	KUNIT_CASE(small_files_are_dense),
 	KUNIT_CASE(looks_before_there_is_no_room),
-	KUNIT_CASE(what_is_kept_free_follows_what_is_taken),
 	KUNIT_CASE(limits_are_like_small_nodes),
 	{}
 };
