@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kloc import cache, kernel, plugin, root
+from kloc.base import cache
+from kloc.build import kernel, kernel_source, plugin, root
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def tools(request: pytest.FixtureRequest) -> root.Root:
 def linux(request: pytest.FixtureRequest, tools: root.Root) -> Path:
     """Debian's kernel source."""
     with _seen(request):
-        return kernel.vanilla()
+        return kernel_source.vanilla()
 
 
 @pytest.fixture(scope="session")

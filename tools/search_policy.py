@@ -20,8 +20,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kloc import measure, policy, profile, result, workload
-from kloc.paths import PROJECT
+from kloc.base.paths import PROJECT
+from kloc.machine import profile
+from kloc.measure import policy, record, runner, task, workload
 
 BALANCING = "/sys/kernel/debug/sched/numa_balancing"
 SPACE: dict[str, dict[str, tuple[str, ...]]] = {
@@ -37,10 +38,10 @@ def search(name: str, what: workload.Workload) -> dict[str, Any]:
     """Return a workload's best settings and every trial with its throughput."""
     plain = replace(policy.load(name), tuned={})
     host = profile.load(profile.DEFAULT)
-    parts = measure.prepare([what])
+    parts = runner.prepare([what])
     best: dict[str, str] = {}
     # Every trial by its settings: the best so far is one of the next setting's.
-    runs: dict[tuple[str, ...], result.Run] = {}
+    runs: dict[tuple[str, ...], record.Run] = {}
     promotes = True
     for setting, values in SPACE[name].items():
         if BALANCING in setting and not promotes:
@@ -48,11 +49,11 @@ def search(name: str, what: workload.Workload) -> dict[str, Any]:
         policies = [replace(plain, tuned={what.name: {**best, setting: each}}) for each in values]
         wanted = {_tried(name, each.settings(what.name, host)): each for each in policies}
         tasks = [
-            measure.Task(what, each, host, 1, workload.FULL)
+            task.Task(what, each, host, 1, workload.FULL)
             for tried, each in wanted.items()
             if tried not in runs
         ]
-        for run in measure.measure(tasks, [plain], parts):
+        for run in runner.measure(tasks, [plain], parts):
             runs[_tried(name, run["settings"])] = run
         fastest = max((runs[tried] for tried in wanted), key=lambda run: run["throughput"])
         best[setting] = fastest["settings"][setting]

@@ -1,18 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Many small files: smallfiles and mail, by programs of our own.
+"""Small files on ext4: the workloads smallfiles and mail, by C programs of our own.
 
-Of Debian's benchmarks fsmark reads nothing, postmark neither renames, lists nor
-syncs. Files' contents follow from their names and are compared at each read;
-the check goes over all that must be there at the end.
+With tens of thousands of small files, inodes, dentries, page cache and journal
+fill fast memory, and application memory is small. No benchmark in Debian does
+this: fsmark never reads; postmark does not rename, list or sync.
 
-smallfiles (workloads/src/smallfiles.c): inodes, dentries, pages, journal of tens
-of thousands of files of 4 KiB on average. Each session goes to a directory drawn
-at random and lists it, reads all in it twice, writes a quarter anew, renames
-and unlinks.
+The contents of a file follow from its name, and every read compares them. The
+check, after the measured phase, reads every file that must exist by then.
 
-mail (workloads/src/mail.c): Filebench's Varmail, 16 boxes of messages of 8 KiB
-on average that are received, synced, read, added to and deleted while they are
-young; old ones are kept and not looked at.
+smallfiles (workloads/src/smallfiles.c) models work in a source tree, a mail
+directory or a thumbnail cache.
+
+- Load: create 60,000 files in 300 directories, one file in each directory in
+  turn. A file has 1 byte to 8 KiB, 4 KiB on average.
+- Measured: one process runs 80 sessions. A session draws a directory at random,
+  lists it with a stat of every file, reads all 200 files, creates 50 files under
+  temporary names, renames them, unlinks the 50 oldest files, and reads all
+  files again.
+- Operations: each list, stat, read, create, rename and unlink counts as one.
+
+mail (workloads/src/mail.c) models a mail server, after Filebench's Varmail.
+
+- Load: write 3,000 messages to each of 16 mail boxes. A message has 8 bytes to
+  16 KiB, 8 KiB on average.
+- Measured: 16 processes, one for each box, run 450 rounds each. A round deletes a
+  message; receives one (create, write, fsync); reads one, appends 1 KiB to it and
+  syncs it; and reads one. It draws these from the box's 256 recent messages.
+  Older messages are kept and never read.
+- Operations: each delete, receive, append and read counts as one. A message that
+  was appended to before is read and not appended to again.
+
+Limits
+
+- There is no warm-up: the measured phase starts right after the load and a sync.
+- The seed changes which directories and messages are drawn, not what is loaded.
+- The latency of a list includes the stats of its files, which count as well.
 """
 
 from __future__ import annotations
@@ -20,7 +42,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 DIRECTORIES = 300
 FILES = 200
@@ -59,9 +81,9 @@ def _smallfiles_outcome(printed: Mapping[str, str], size: Size) -> Outcome:
         "rename": sessions * changed,
         "unlink": sessions * changed,
     }
-    _expect("smallfiles: done", printed["measured"], expected)
+    _expect("smallfiles: the measured phase is incomplete: done", printed["measured"], expected)
     files = size.loaded(DIRECTORIES) * FILES
-    _expect("smallfiles: found", printed["check"], {"stat": files, "read": files})
+    _expect("smallfiles: the check failed: found", printed["check"], {"stat": files, "read": files})
     return _timed(printed["measured"], sum(expected.values()))
 
 
@@ -85,13 +107,14 @@ def _mail_check(size: Size, seed: int) -> str:
 def _mail_outcome(printed: Mapping[str, str], size: Size) -> Outcome:
     rounds = BOXES * size.operations(ROUNDS)
     expected = {"delete": rounds, "receive": rounds, "read": 2 * rounds}
-    _expect("mail: done", printed["measured"], expected)
-    _expect("mail: found", printed["check"], {"read": BOXES * size.loaded(MESSAGES)})
+    _expect("mail: the measured phase is incomplete: done", printed["measured"], expected)
+    messages = BOXES * size.loaded(MESSAGES)
+    _expect("mail: the check failed: found", printed["check"], {"read": messages})
     return _timed(printed["measured"], sum(_counts(printed["measured"]).values()))
 
 
 def _counts(text: str) -> dict[str, int]:
-    """Return what each operation was counted, by all processes together."""
+    """Return how often each operation was done, added up over all processes."""
     counts: dict[str, int] = {}
     for name, count in COUNT.findall(text):
         counts[name] = counts.get(name, 0) + int(count)
@@ -99,6 +122,7 @@ def _counts(text: str) -> dict[str, int]:
 
 
 def _expect(what: str, text: str, expected: Mapping[str, int]) -> None:
+    """Raise WorkloadFailed, beginning with `what`, unless `text` has the expected counts."""
     counted = _counts(text)
     for name, count in expected.items():
         if counted.get(name) != count:
@@ -106,6 +130,7 @@ def _expect(what: str, text: str, expected: Mapping[str, int]) -> None:
 
 
 def _timed(text: str, operations: int) -> Outcome:
+    """Return the outcome of `operations`, with percentiles of the latencies in `text`."""
     histogram: dict[tuple[float, float], int] = {}
     for low, high, count in TIME.findall(text):
         bucket = (float(low), float(high))
@@ -117,7 +142,7 @@ def workloads() -> Iterable[Workload]:
     """Return smallfiles and mail."""
     yield Workload(
         name="smallfiles",
-        summary="60,000 small files in 300 directories: list, read, create, rename, unlink",
+        summary="60,000 small files in 300 directories: list, stat, read, create, rename, unlink",
         packages=(),
         programs=("smallfiles.c",),
         setup=_smallfiles_setup,
@@ -128,7 +153,7 @@ def workloads() -> Iterable[Workload]:
     )
     yield Workload(
         name="mail",
-        summary="mail: 16 servers receive, sync, read, change and delete young messages",
+        summary="mail: 16 processes receive, sync, read, append to and delete recent messages",
         packages=(),
         programs=("mail.c",),
         setup=_mail_setup,

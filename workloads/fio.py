@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
 """Reads and writes of 4 KiB through the page cache, by fio: filebench and fio-randrw.
 
-filebench is the Filebench run of KLOCs (ASPLOS 2021), table 3: "16 threads,
+filebench models the Filebench run of KLOCs (ASPLOS 2021), table 3: "16 threads,
 13.0GB per-thread, executing 50% sequential and random reads", with writes as in
 its section 3.1: "16 threads to read and write 4KB blocks to separate files".
-Debian has no Filebench, so fio does it. Eight threads go through their files in
-sequence, eight draw offsets by Zipf's law; half of each are reads.
+Debian has no Filebench, so fio does the same work. Each thread has its own file.
 
-fio-randrw reads and writes one large file at offsets drawn uniformly: nothing is
-hotter than anything else, and no placement can help. It is kept to show that.
+fio-randrw is a control: all offsets in one large file are equally likely. No page
+is hotter than another, so a policy gains nothing by finding hot pages.
 
-Each block holds its own offset throughout, by fio's verify_pattern; the check
-reads all files back and compares.
+- Load: write all files, concurrently. They are in page cache afterwards.
+- Start, not measured: start fio; each thread waits for the measured phase.
+- Measured: 16 threads do 10,000 reads and writes of 4 KiB each, half of them
+  reads. In filebench 8 threads go through files of 12 MiB in sequence, and 8
+  threads draw offsets in files of 60 MiB by Zipf's law (theta 1.2). In
+  fio-randrw all threads draw offsets in one file of 640 MiB uniformly.
+- Operations: each read and each write of 4 KiB counts as one. Latencies are fio's
+  completion latencies.
+- Check: read all files back. Each block holds its own offset at all times, by
+  fio's verify_pattern.
+
+Limits
+
+- There is no warm-up: the measured phase starts right after the load and a sync.
+- The files are much smaller than the paper's, to fit into the machine.
+- The seed changes the random offsets and the order of reads and writes, not what
+  is loaded.
 """
 
 from __future__ import annotations
@@ -22,19 +36,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 BLOCK = 4096
-# Where the threads wait for the region's begin, and tell that they have done their work.
+# FIFOs: the threads wait on GO for the measured phase, and each reports its end on DONE.
 GO, DONE = "/run/kloc/go", "/run/kloc/done"
 REPORT = "/run/kloc/fio.json"
 
 
 @dataclass(frozen=True)
 class Job:
-    """Threads that do the same: each has a file of its own unless there is one for all.
+    """Threads that do the same work, each on its own file or (`one_file`) all on one.
 
-    `operations` are those of one thread.
+    `file_mib` is the size of each file in MiB, `operations` the number of reads and writes of
+    each thread. `rw` is fio's access pattern, `options` its distribution of random offsets, or
+    "" for uniform ones.
     """
 
     name: str
@@ -61,7 +77,7 @@ def _common(job: Job, size: Size) -> str:
     return (
         f"--name={job.name} --directory=/data --ioengine=psync --bs={BLOCK} "
         f"--size={size.loaded(job.file_mib << 20) // BLOCK * BLOCK} "
-        # Every file exists, and is in memory as it was written.
+        # Use the existing files, and keep the page cache that the load left.
         "--fallocate=none --invalidate=0 "
     )
 
@@ -73,7 +89,7 @@ def _named(job: Job) -> str:
 
 
 def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
-    """Write all files, those of all threads side by side."""
+    """Return the script that writes all files concurrently."""
     sections = " ".join(
         f"{_common(job, size)} --numjobs={len(job.files())} {_named(job)} --rw=write "
         "--verify=pattern --verify_pattern=%o --do_verify=0"
@@ -83,16 +99,16 @@ def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
 
 
 def _start(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
-    """Start fio, and wait until each of its threads waits for the region.
+    """Return the script that starts fio and waits until all its threads wait on GO.
 
-    Its start and end take 0.35 s of sleeping, which would be measured.
+    fio sleeps for 0.35 s when it starts and ends; outside the measured phase that costs nothing.
     """
     sections = " ".join(
         f"{_common(job, size)} --thread=1 --numjobs={job.threads} {_named(job)} --rw={job.rw} "
         f"--io_size={size.operations(job.operations) * BLOCK} --randseed={seed} --new_group "
         f"{f'--random_distribution={job.options}' if job.options else '--norandommap'} "
         "--verify=pattern --verify_pattern=%o --do_verify=0 --group_reporting "
-        # fio sends what these print to a file, hence the braces.
+        # fio appends a redirection to each of these commands; the braces protect ours.
         f"--exec_prerun='{{ read go <{GO}; }}; :' --exec_postrun='{{ echo >{DONE}; }}'"
         for job in jobs
     )
@@ -116,7 +132,10 @@ for thread in $(seq {threads}); do read done <&3; done
 
 
 def _check(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
-    """Read all files back: by processes, as fio's threads share the pattern that they compare."""
+    """Return the script that prints fio's report, and reads all files back and compares them.
+
+    It uses processes: fio's threads would share one buffer of the pattern that they compare.
+    """
     sections = " ".join(
         f"{_common(job, size)} --numjobs={len(job.files())} {_named(job)} --rw=read "
         "--verify=pattern --verify_pattern=%o --verify_fatal=1 --group_reporting --new_group"
@@ -131,7 +150,7 @@ cat {REPORT} /run/kloc/verified.json
 
 
 def _reports(text: str) -> list[Mapping[str, Any]]:
-    """Return fio's reports, one by name of its jobs each, among what else was printed."""
+    """Return fio's JSON reports in `text`, each as {job name: report}; skip all other output."""
     reports, decoder = [], json.JSONDecoder()
     at = text.find("{\n")
     while at >= 0:
@@ -162,7 +181,7 @@ def _outcome(printed: Mapping[str, str], size: Size, *, name: str, jobs: Iterabl
 
 
 def _expect(name: str, job: Job, reports: Mapping[str, Any], blocks: int, word: str) -> None:
-    """Raise WorkloadFailed unless fio reports that many blocks of the job and no error."""
+    """Raise WorkloadFailed unless fio reports `blocks` blocks of the job and no error."""
     report = reports.get(job.name)
     if report is None or report["error"]:
         raise WorkloadFailed(f"{name}: fio failed in job {job.name}, before all was {word}")
@@ -174,8 +193,8 @@ def _expect(name: str, job: Job, reports: Mapping[str, Any], blocks: int, word: 
 def workloads() -> Iterable[Workload]:
     """Return filebench and fio-randrw."""
     for name, summary, jobs in (
-        ("filebench", "fio as Filebench: 16 threads, half sequential, half Zipf, 4 KiB", FILEBENCH),
-        ("fio-randrw", "fio: uniform random reads and writes of one file (no skew)", RANDRW),
+        ("filebench", "fio as Filebench: 16 threads, 4 KiB, half sequential, half Zipf", FILEBENCH),
+        ("fio-randrw", "fio: uniform random reads and writes of one file (control)", RANDRW),
     ):
         yield Workload(
             name=name,

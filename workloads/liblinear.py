@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
-"""liblinear: training a linear classifier. Memory-bound, and almost none of it the kernel's.
+"""liblinear trains a linear classifier: memory-bound, with little kernel memory.
 
-The control: what places the kernel's memory has nothing to win here, and should
-lose nothing. The data set (workloads/src/sparse.c) is like a bag of words:
-200,000 rows of about 113 features of a million, drawn by Zipf's law. Each
-iteration goes over all rows in random order, and looks the weight of each
-feature up; some weights are hot, no row is.
+This is the control for policies that place kernel memory: they have nothing to
+gain here, and should lose nothing.
 
-The text is read before the measured region and the model is written after it:
-training is what is measured.
-liblinear draws its own order, the same each time; seeds vary addresses only.
+- Load: write the data set (workloads/src/sparse.c), which is like a bag of words:
+  200,000 rows of about 113 of a million features, drawn by Zipf's law.
+- Start, not measured: start liblinear-train and stop it (SIGSTOP) as soon as it has
+  read all rows and closed their file.
+- Measured: training, from there until liblinear opens its model for writing. Each
+  iteration visits all rows in random order and looks up the weight of each
+  feature. Some weights are hot; no row is hotter than another.
+- Operations: each row of each iteration counts as one. liblinear reports no
+  latencies.
+- Check: classify the first 2,000 rows with the model; at least 80 % must be right.
+
+Limits
+
+- There is no warm-up: the first iteration is measured.
+- liblinear draws the same order of rows in each run. The seed changes memory
+  addresses only.
+- The check uses rows of the training set: it shows that training worked, not how
+  well the model generalizes.
 """
 
 from __future__ import annotations
@@ -17,16 +29,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from kloc.workload import Outcome, Size, Workload, WorkloadFailed
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed
 
 ROWS = 200_000
 FEATURES = 1_000_000
 PER_ROW = 120
-# How strongly errors weigh, and when training is good enough. Both say how many
-# iterations it takes: 7, and for a long run 60.
+# liblinear's -c (the weight of errors) and -e (the tolerance at which training
+# ends). Together they set the number of iterations: 7, and 60 in a long run.
 COST, TOLERANCE = 0.003, 0.1
 LONG_COST, LONG_TOLERANCE = 0.3, 0.001
-# In percent, of rows that it was trained with.
+# The smallest accuracy that the check accepts, in percent of TESTED rows. These
+# rows are part of the training set.
 ACCURACY = 80.0
 TESTED = 2_000
 MODEL, DONE = "/run/kloc/model", "/run/kloc/done"
@@ -39,7 +52,10 @@ def _setup(size: Size, seed: int) -> str:
 
 
 def _start(size: Size, seed: int) -> str:
-    """Start liblinear, and stop it once it has read its rows and closed their file."""
+    """Return the script that starts liblinear and stops it when it has read its rows.
+
+    It has read them when file descriptor 3, the file of rows, is closed again.
+    """
     long = size.measured > 1
     cost, tolerance = (LONG_COST, LONG_TOLERANCE) if long else (COST, TOLERANCE)
     return f"""
@@ -57,7 +73,10 @@ kill -STOP $pid
 
 
 def _measured(size: Size, seed: int) -> str:
-    """Let it train until it opens its model for writing, which is a pipe's other end."""
+    """Return the script that continues liblinear and waits until training ends.
+
+    The model is a FIFO: opening it for reading waits until liblinear opens it for writing.
+    """
     return f"""
 kill -CONT $(pgrep -x liblinear-train)
 exec 3<{MODEL}
@@ -77,15 +96,21 @@ liblinear-predict /data/tested /data/model /data/predicted
 
 
 def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
-    """Count each row of each iteration."""
+    """Return the rows of all iterations as operations.
+
+    Raises WorkloadFailed if training did not finish or the model is worse than ACCURACY.
+    """
     iterations = ITERATIONS.search(printed["check"])
     if iterations is None:
         raise WorkloadFailed("liblinear: training did not finish")
     accuracy = ACCURATE.search(printed["check"])
     if accuracy is None or int(accuracy[2]) != min(TESTED, size.loaded(ROWS)):
-        raise WorkloadFailed("liblinear: the model was not tested")
+        raise WorkloadFailed(f"liblinear: the model was not tested on {TESTED:,} rows")
     if float(accuracy[1]) < ACCURACY:
-        raise WorkloadFailed(f"liblinear: {accuracy[1]} % of rows are classified as they should be")
+        raise WorkloadFailed(
+            f"liblinear: the model classifies only {accuracy[1]} % of rows correctly, "
+            f"and must reach {ACCURACY:g} %"
+        )
     return Outcome(int(iterations[1]) * size.loaded(ROWS), None)
 
 
@@ -93,7 +118,7 @@ def workloads() -> Iterable[Workload]:
     """Return liblinear."""
     yield Workload(
         name="liblinear",
-        summary="liblinear trains a classifier on sparse data (the control: almost no kernel)",
+        summary="liblinear trains a classifier on sparse data (control: little kernel memory)",
         packages=("liblinear-tools",),
         programs=("sparse.c",),
         setup=_setup,

@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Redis over loopback TCP, as in table 3 of KLOCs (ASPLOS 2021).
+"""Redis over loopback TCP, after table 3 of KLOCs (ASPLOS 2021).
 
-"In-memory key-value store that periodically checkpoints to disk": several
-servers, 75 % SET and 25 % GET, pipelined, values of 1 KiB. Each server is asked
-by four clients: SET and GET of its hot keys, SET and GET of all; the first
-server writes a checkpoint while they run. The hot keys are spread over each
-server's memory, since keys are loaded in shuffled order.
+The paper's Redis is an "In-memory key-value store that periodically checkpoints to
+disk".
+
+- Load: start 8 servers and write 50,000 keys with values of 1 KiB to each. The keys
+  are written in shuffled order, so that hot keys are spread over a server's memory.
+- Start, not measured: stop the servers (SIGSTOP), ask the first one for a checkpoint,
+  and start 32 clients, which connect and wait for their server.
+- Measured: the servers continue. Each has four clients, with pipelines of 16 requests:
+  SET of hot keys, SET of all keys, GET of hot keys and GET of all keys. 75 % of
+  the about 120,000 requests are SET; 95 % go to the hot keys, 5 % of all. The first server
+  writes its checkpoint meanwhile. The phase ends when all clients are done and the
+  checkpoint is complete.
+- Operations: each SET and GET that a server executed counts as one.
+- Check: no server lost a key or reported an error, and the checkpoint is readable
+  and holds all keys.
+
+Limits
+
+- There is no warm-up: the measured phase starts right after the load and a sync.
+- Percentiles of latencies are interpolated: see _latencies().
+- The seed changes which keys the clients choose, not what is loaded.
 """
 
 from __future__ import annotations
@@ -15,27 +31,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from math import ceil
 
-from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 SERVERS = 8
-# Of each server: see _clients().
+# Clients of each server: see _clients().
 CLIENTS = 4
 PORT = 7000
 KEYS = 50_000
 VALUE = 1024
 PIPELINE = 16
-# Operations of all clients together, and the part of them that is SET.
+# Operations of all clients together, and the fraction of them that is SET.
 OPERATIONS = 120_000
 SETS = 0.75
-# How long the checkpoint may take after the last operation.
+# How many seconds the checkpoint may take after the last operation.
 CHECKPOINT_SECONDS = 100
-# Skew: this part of the operations goes to this part of the keys.
+# Skew: this fraction of the operations goes to this fraction of the keys.
 HOT_OPERATIONS = 0.95
 HOT_KEYS = 1 / 20
-# A stride that has no factor in common with any number of keys used.
+# The stride that shuffles the keys. It shares no factor with any number of keys used,
+# so that each key is written once.
 SHUFFLE = 15_485_863
 CALLS = re.compile(r"^cmdstat_(?:set|get):calls=(\d+),", re.M)
-# A client's requests, and its latencies in ms: least, p50, p95, p99, most.
+# A client's requests, and its latencies in ms: minimum, p50, p95, p99, maximum.
 CLIENT = re.compile(
     r'^requests (\d+)$\s^"test".*$\s^"[SG]ET","[\d.]+","[\d.]+"'
     r',"([\d.]+)","([\d.]+)","([\d.]+)","([\d.]+)","([\d.]+)"$',
@@ -45,7 +62,7 @@ QUANTILES = (0.0, 0.5, 0.95, 0.99, 1.0)
 
 
 def _clients(size: Size) -> Iterator[tuple[str, int, int]]:
-    """Yield what each client of a server does: its operation, how often, on how many keys."""
+    """Yield (operation, requests, keys to choose from) for each client of a server."""
     keys = size.loaded(KEYS)
     for operation, part in (("set", SETS), ("get", 1 - SETS)):
         for share, span in (
@@ -53,8 +70,9 @@ def _clients(size: Size) -> Iterator[tuple[str, int, int]]:
             (1 - HOT_OPERATIONS, keys),
         ):
             count = size.operations(round(OPERATIONS / SERVERS * part * share))
-            # Whole pipelines: of any other number redis-benchmark does a few more than it was
-            # asked, and gives up ("All clients disconnected") where its timer sees it at that.
+            # Complete pipelines only: with any other number redis-benchmark sends a few more
+            # requests than asked, and if its timer fires while it does, it exits with "All
+            # clients disconnected".
             yield operation, ceil(count / PIPELINE) * PIPELINE, span
 
 
@@ -86,7 +104,7 @@ done
 
 
 def _start(size: Size, seed: int) -> str:
-    """Start the clients: they connect, and wait, since the servers are stopped."""
+    """Return the script that stops the servers and starts the clients, which connect and wait."""
     clients = "\n".join(
         f"    client {number} {operation} {count} {span}"
         for number, (operation, count, span) in enumerate(_clients(size))
@@ -157,7 +175,7 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
     for line, times in expected.items():
         if text.count(line) < times:
             raise WorkloadFailed(
-                f"redis: the check lacks '{line}' ({text.count(line)} of {times} times)"
+                f"redis: the check printed '{line}' {text.count(line)} times, expected {times}"
             )
     operations = sum(int(count) for count in CALLS.findall(text))
     if operations < asked:
@@ -166,9 +184,10 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
 
 
 def _latencies(text: str) -> dict[tuple[float, float], float]:
-    """Add up the clients' latencies, as requests by range of ns.
+    """Return a histogram {(from, to): requests} of all clients' latencies, in ns.
 
-    A client tells some percentiles; its requests are spread evenly between them.
+    A client reports five quantiles only (QUANTILES). Its requests are assumed to be spread
+    evenly between two of them. Raises WorkloadFailed if the report of a client is missing.
     """
     import numpy as np
 
@@ -189,7 +208,7 @@ def workloads() -> Iterable[Workload]:
     """Return redis."""
     yield Workload(
         name="redis",
-        summary="Redis: 8 servers, 32 clients over TCP, 75 % SET, 25 % GET, a checkpoint to disk",
+        summary="Redis: 8 servers, 32 clients over TCP, 75 % SET, 25 % GET, one checkpoint to disk",
         packages=("redis-server", "redis-tools"),
         setup=_setup,
         start=_start,

@@ -1,11 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
-"""RocksDB under db_bench, as in table 3 of KLOCs (ASPLOS 2021).
+"""RocksDB under db_bench, after table 3 of KLOCs (ASPLOS 2021).
 
-"1M keys and 16 client threads. The benchmark performs 50% random and
-sequential writes and reads", in files of 4 MB. Here 12 clients overwrite at
-random, read at random and read in sequence in one database, while 4 clients
-write in sequence into a second; WAL, flushes and compaction are on, on ext4
-with its journal.
+The paper runs "1M keys and 16 client threads. The benchmark performs 50% random
+and sequential writes and reads", in files of 4 MB.
+
+- Load: write 600,000 keys with values of 1000 bytes in sequence, without a
+  write-ahead log, and wait until compaction is done.
+- Measured: 12 clients overwrite random keys, then read random keys, then read in
+  sequence. Meanwhile 4 clients write in sequence into a second database. The
+  write-ahead log, flushes and compaction are on. Both databases are on ext4 with
+  its journal.
+- Operations: each key written or read counts as one. Latencies are those of all
+  four benchmarks together.
+- Check: both databases hold the right number of keys and all their block checksums
+  are right. Each random read found its key.
+
+rocksdb keeps at most 120 table files open; rocksdb-openfiles keeps all open.
+
+Limits
+
+- There is no warm-up: the measured phase starts right after the load and a sync.
+- The database has 600,000 keys instead of the paper's million, to fit into the
+  machine.
+- The seed changes which keys the clients choose, not what is loaded.
 """
 
 from __future__ import annotations
@@ -14,25 +31,24 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 KEYS = 600_000
 VALUE = 1000
 TABLE = 4 << 20
 CLIENTS = 12
 WRITERS = 4
-# Bytes a second, while it is loaded: each memtable is flushed before the next is
-# full. Otherwise how many of them share a table, and so the database that is
-# measured, would depend on the policy.
+# The rate of the load, in bytes a second: low enough that each memtable is flushed
+# before the next one is full. Otherwise several memtables share a table file, and
+# how many do, and so the database that is measured, depends on the policy.
 LOAD_RATE = 40_000_000
-# Operations of all clients together, of each kind: random and sequential writes
-# and reads.
+# Operations of each of the four benchmarks, all its clients together.
 EACH = 7_000
-# Blocks of 8 KiB, and a cache of them of RocksDB's default (32 MiB) over the
-# machine's scale: what is read comes from the page cache.
+# Bytes of a block, and of RocksDB's block cache: its default (32 MiB) divided by the
+# machine's scale, so that reads come from the page cache.
 BLOCK = 8 << 10
 BLOCK_CACHE = 1 << 20
-# Skew of the random reads: db_bench draws keys as exp(-SKEW x uniform).
+# The skew of random reads: db_bench draws keys as exp(-SKEW x uniform).
 SKEW = 12
 BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
 DONE = re.compile(r"^(\w+)\s+:.*?(\d+) operations;(?:.*\((\d+) of (\d+) found\))?", re.M)
@@ -44,7 +60,7 @@ def _common(size: Size, seed: int, open_files: int) -> str:
         f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
         f"--max_bytes_for_level_base={8 * TABLE} --cache_size={BLOCK_CACHE} "
         f"--block_size={BLOCK} "
-        # On one core a writer that spins keeps the one that it waits for from running.
+        # Writers must not spin: on one core that keeps the writer they wait for from running.
         f"--enable_write_thread_adaptive_yield=false "
         f"--open_files={open_files} --histogram=1 --seed={seed + 1} --num={size.loaded(KEYS)}"
     )
@@ -74,7 +90,10 @@ cat /run/kloc/log
 
 
 def _check(size: Size, seed: int) -> str:
-    """Verify every block's checksum, and count the keys by an iterator over both databases."""
+    """Return the script that checks both databases and counts their keys.
+
+    To count the keys, ldb reads both databases and verifies the checksum of every block.
+    """
     return """
 for db in db log; do
     ldb --db=/data/$db checkconsistency
@@ -92,7 +111,7 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
             raise WorkloadFailed(f"rocksdb: db_bench did not finish {benchmark}")
     found = next(m for m in DONE.finditer(text) if m[1] == "readrandom")
     if found[3] != found[4]:
-        raise WorkloadFailed(f"rocksdb: {found[3]} of {found[4]} keys were found, all exist")
+        raise WorkloadFailed(f"rocksdb: {found[3]} of {found[4]} keys were found, but all exist")
     keys = dict(re.findall(r"^keys (\w+) (\d+)$", printed["check"], re.M))
     # All writers of the log write the same keys.
     expected = {"db": size.loaded(KEYS), "log": size.operations(EACH // WRITERS)}
@@ -109,10 +128,10 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
 
 
 def workloads() -> Iterable[Workload]:
-    """Return rocksdb, and its variant that keeps every table file open."""
+    """Return rocksdb, and rocksdb-openfiles, which keeps every table file open."""
     for name, summary, open_files in (
         ("rocksdb", "RocksDB: db_bench, 16 clients, random and sequential reads and writes", 120),
-        ("rocksdb-openfiles", "the same with every table file kept open", -1),
+        ("rocksdb-openfiles", "rocksdb with every table file kept open", -1),
     ):
         yield Workload(
             name=name,

@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""RocksDB as a real service asks it: rocksdb-mixgraph, and rocksdb-backup beside it.
+"""RocksDB with the requests of a real service: rocksdb-mixgraph and rocksdb-backup.
 
-rocksdb-mixgraph is db_bench's model of a key-value store of a social graph: Cao
+rocksdb-mixgraph is db_bench's model of the key-value store of a social graph (Cao
 et al., "Characterizing, Modeling, and Benchmarking RocksDB Key-Value Workloads at
-Facebook", FAST 2020. 85 % get, 14 % put, 1 % scan; keys lie in 30 ranges, of which
-one draws three quarters of all accesses, and within a range some keys are hotter.
-The distributions' parameters are those that the model's authors give for it in
-RocksDB's "Benchmarking tools" wiki, as `prefix_dist`. Their values of 43 bytes
-are 1000 here, so that the database is loaded in reasonable time.
+Facebook", FAST 2020). The requests are 85 % get, 14 % put and 1 % scan. Keys lie in
+30 ranges, one of which gets three quarters of all requests; within each range some
+keys are hotter than others. The parameters are those that the model's authors
+publish as `prefix_dist` in RocksDB's wiki, page "Benchmarking tools".
 
-rocksdb-backup is the same while tar copies the oldest table files, by hard
-links to them, to a second place: they are read once, and written once.
+rocksdb-backup is the same service during a backup: tar copies the 40 oldest table
+files (160 MB), by hard links to them, to a second place. Each is read once, and the
+copy is written once.
+
+- Load: write 550,000 keys with values of 1000 bytes in sequence, without a
+  write-ahead log, and wait until compaction is done.
+- Measured: 8 clients make 48,000 requests. In rocksdb-backup the measured phase ends
+  when both the clients and tar are done.
+- Operations: each get, put and scan counts as one. The work of tar does not count.
+- Check: the database holds the right number of keys and all its block checksums are
+  right. Each read found its key. The copy equals the files.
+
+Limits
+
+- There is no warm-up: the measured phase starts right after the load and a sync.
+- Values have 1000 bytes when they are loaded, instead of the model's 43: a database
+  of this size with values of 43 bytes would take too long to load.
+- The seed changes the requests, not what is loaded.
 """
 
 from __future__ import annotations
@@ -19,19 +34,19 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kloc.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 KEYS = 550_000
 VALUE = 1000
 TABLE = 4 << 20
-# Bytes a second, while it is loaded, so that all policies load the same tables:
-# see rocksdb.py.
+# The rate of the load, in bytes a second, so that all policies load the same table
+# files: see rocksdb.py.
 LOAD_RATE = 40_000_000
-# RocksDB's default of 32 MiB over the machine's scale.
+# Bytes: RocksDB's default of 32 MiB divided by the machine's scale.
 BLOCK_CACHE = 1 << 20
 CLIENTS = 8
 OPERATIONS = 48_000
-# Table files that are copied: 160 MB.
+# The number of table files that the backup copies: 160 MB.
 OLD = 40
 MODEL = (
     "--key_dist_a=0.002312 --key_dist_b=0.3467 --keyrange_num=30 "
@@ -81,7 +96,10 @@ wait $!
 
 
 def _check(size: Size, seed: int, *, backup: bool) -> str:
-    """Verify every block's checksum, count the keys, and compare what was copied."""
+    """Return the script that checks the database, counts its keys and compares the copy.
+
+    To count the keys, ldb reads the database and verifies the checksum of every block.
+    """
     count = """
 ldb --db=/data/db checkconsistency
 printf 'keys '
@@ -103,7 +121,7 @@ def _outcome(printed: Mapping[str, str], size: Size, *, name: str, backup: bool)
     if operations != expected:
         raise WorkloadFailed(f"{name}: {operations} of {expected} operations were done")
     if found != read:
-        raise WorkloadFailed(f"{name}: {found} of {read} keys were found, all exist")
+        raise WorkloadFailed(f"{name}: {found} of {read} keys were found, but all exist")
     keys = re.search(r"^keys (\d+)$", printed["check"], re.M)
     if keys is None or int(keys[1]) != size.loaded(KEYS):
         raise WorkloadFailed(f"{name}: the database does not hold {size.loaded(KEYS)} keys")
@@ -119,8 +137,8 @@ def _outcome(printed: Mapping[str, str], size: Size, *, name: str, backup: bool)
 def workloads() -> Iterable[Workload]:
     """Return rocksdb-mixgraph and rocksdb-backup."""
     for name, summary, backup in (
-        ("rocksdb-mixgraph", "RocksDB: db_bench's model of a social graph's store", False),
-        ("rocksdb-backup", "the same while tar copies old table files", True),
+        ("rocksdb-mixgraph", "RocksDB: db_bench's model of a social graph store", False),
+        ("rocksdb-backup", "rocksdb-mixgraph while tar copies old table files", True),
     ):
         yield Workload(
             name=name,

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
-from kloc import cache, commands, ui
-from kloc.errors import KlocError, explained
+from kloc import commands
+from kloc.base import cache, terminal
+from kloc.base.errors import KlocError, explained
 
 FAILED = 1
 USAGE = 2
@@ -51,13 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _report(error)
         return FAILED
     except KeyboardInterrupt:
-        ui.say("kloc: interrupted")
+        terminal.say("kloc: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except (OSError, subprocess.CalledProcessError) as error:
-        ui.detail(traceback.format_exc().rstrip())
+        terminal.detail(traceback.format_exc().rstrip())
         _report(explained(error))
         return FAILED
 
@@ -120,8 +121,8 @@ def _complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _settle(args: argparse.Namespace) -> None:
-    ui.settings.yes = args.yes
-    ui.settings.verbose = args.verbose
+    terminal.settings.yes = args.yes
+    terminal.settings.verbose = args.verbose
     if args.cache is not None:
         cache.use(args.cache)
     environment = Path(sys.prefix)
@@ -130,6 +131,6 @@ def _settle(args: argparse.Namespace) -> None:
 
 
 def _report(error: KlocError) -> None:
-    ui.say(f"kloc: {error.message}")
+    terminal.say(f"kloc: {error.message}")
     if error.hint:
-        ui.say(error.hint)
+        terminal.say(error.hint)

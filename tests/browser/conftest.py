@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from kloc.browser import browser_root
-from kloc.root import Root
+from kloc.build.browser import browser_root
+from kloc.build.root import Root
 
 OPTIONS = ("--no-sandbox", "--remote-debugging-pipe", "--user-data-dir=/tmp/profile")
 """It has a namespace of its own already, in which its sandbox could make no other."""

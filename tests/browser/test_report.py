@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import made_up
-from kloc import report
+from kloc.results import report
+from support import made_up
 
 # Of conftest.py, which no test can import.
 Page = Any

@@ -7,8 +7,8 @@ import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from kloc import kernel
-from kloc.root import Root
+from kloc.build import kernel, kernel_source
+from kloc.build.root import Root
 
 DEBIAN = "usr/src/linux-config-6.12/config.amd64_none_amd64.xz"
 
@@ -42,7 +42,7 @@ def differing(ours: dict[str, str], debian: dict[str, str], symbols: set[str]) -
 def test_every_difference_has_a_reason(
     tools: Root, linux: Path, machine_kernel: kernel.Kernel
 ) -> None:
-    listed = tomllib.loads((kernel.KERNEL / "config" / "differences.toml").read_text())
+    listed = tomllib.loads((kernel_source.KERNEL / "config" / "differences.toml").read_text())
     debian = values(lzma.decompress((tools.path / DEBIAN).read_bytes()).decode())
     ours = values(machine_kernel.config.read_text())
     different = differing(ours, debian, choices(linux, listed["areas"]))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kloc import guest
-from kloc.errors import KlocError
-from kloc.root import Root
+from kloc.base.errors import KlocError
+from kloc.build import guest_image
+from kloc.build.root import Root
+from kloc.machine import job_image
 
 
 def in_image(tools: Root, image: Path, request: str) -> str:
@@ -21,7 +22,7 @@ def test_a_job_s_files_keep_their_modes(tools: Root, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_text("content")
     image = tmp_path / "job.img"
-    guest.job_image({"/tmp/a/program": program, "/opt/folder": tmp_path / "folder"}, image)
+    job_image.job_image({"/tmp/a/program": program, "/opt/folder": tmp_path / "folder"}, image)
     size = image.stat().st_size
     assert size & (size - 1) == 0
     assert "Mode:  0751" in in_image(tools, image, "stat /tmp/a/program")
@@ -33,24 +34,24 @@ def test_a_link_that_is_named_is_what_it_points_to(tools: Root, tmp_path: Path) 
     link = tmp_path / "prog"
     link.symlink_to("prog-1.2")
     image = tmp_path / "job.img"
-    guest.job_image({"/home/me/prog": link}, image)
+    job_image.job_image({"/home/me/prog": link}, image)
     assert in_image(tools, image, "cat /home/me/prog") == "content"
 
 
 def test_a_job_s_image_is_the_same_each_time(tools: Root, tmp_path: Path) -> None:
     images = [tmp_path / "one.img", tmp_path / "two.img"]
     for image in images:
-        guest.job_image({"/guest": guest.FILES}, image)
+        job_image.job_image({"/guest": guest_image.FILES}, image)
     assert images[0].read_bytes() == images[1].read_bytes()
 
 
 def test_a_job_s_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(KlocError, match="there is no"):
-        guest.job_image({"/a": tmp_path / "a"}, tmp_path / "job.img")
+        job_image.job_image({"/a": tmp_path / "a"}, tmp_path / "job.img")
 
 
 def test_a_guest_has_its_packages_and_our_files(tools: Root) -> None:
-    image = guest.guest_image()
+    image = guest_image.guest_image()
     assert image.size_bytes & (image.size_bytes - 1) == 0
     assert image.versions["mawk"]
     assert "Type: regular" in in_image(tools, image.path, "stat /usr/bin/numactl")
@@ -60,4 +61,4 @@ def test_a_guest_has_its_packages_and_our_files(tools: Root) -> None:
 @pytest.mark.parametrize("name", ["no-such-package-at-all", "Bad Name", "--option"])
 def test_a_package_that_is_not_there(tools: Root, name: str) -> None:
     with pytest.raises(KlocError, match="Debian"):
-        guest.guest_image([name])
+        guest_image.guest_image([name])

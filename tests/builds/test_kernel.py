@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import made_up_overlay
-from kloc import cache, debian, kernel, kerneltree
-from kloc.errors import KlocError
-from kloc.root import Root
+from kloc.base import cache
+from kloc.base.errors import KlocError
+from kloc.build import apt_sources, bootstrap, kernel, kernel_git, kernel_source
+from kloc.build.root import Bind, Root
+from support import made_up_overlay
 
 PATCH = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
@@ -34,7 +35,7 @@ def overlay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel/ with one new file and one patch."""
     patches = {"0001.patch": PATCH.format(new="2")}
     folder = made_up_overlay.overlay(tmp_path, "# a comment\n0001.patch\n", patches)
-    monkeypatch.setattr(kernel, "KERNEL", folder)
+    monkeypatch.setattr(kernel_source, "KERNEL", folder)
     return folder
 
 
@@ -48,7 +49,7 @@ def small_linux(tmp_path: Path) -> Path:
 
 
 def test_the_work_tree_follows_the_series(tools: Root, overlay: Path, small_linux: Path) -> None:
-    tree = kernel.WorkTree(tools, small_linux)
+    tree = kernel_source.WorkTree(tools, small_linux)
     tree.update()
     old, new = tree.source / "mm" / "old.c", tree.source / "mm" / "new.c"
     assert (old.read_text(), new.read_text()) == ("one\n2\nthree\n", "new\n")
@@ -56,13 +57,13 @@ def test_the_work_tree_follows_the_series(tools: Root, overlay: Path, small_linu
 
     written = new.stat().st_mtime_ns
     (overlay / "patches" / "0001.patch").write_text(PATCH.format(new="II"))
-    kernel.WorkTree(tools, small_linux).update()
+    kernel_source.WorkTree(tools, small_linux).update()
     assert old.read_text() == "one\nII\nthree\n"
     assert new.stat().st_mtime_ns == written
 
     (overlay / "patches" / "series").write_text("")
     (overlay / "files" / "mm" / "new.c").unlink()
-    kernel.WorkTree(tools, small_linux).update()
+    kernel_source.WorkTree(tools, small_linux).update()
     assert old.read_text() == "one\ntwo\nthree\n"
     assert old.stat().st_mtime_ns > written
     assert not new.exists()
@@ -71,13 +72,13 @@ def test_the_work_tree_follows_the_series(tools: Root, overlay: Path, small_linu
 def test_a_patch_that_does_not_apply(tools: Root, overlay: Path, small_linux: Path) -> None:
     (small_linux / "mm" / "old.c").write_text("something else\n")
     with pytest.raises(KlocError, match=r"0001\.patch does not apply"):
-        kernel.WorkTree(tools, small_linux).update()
+        kernel_source.WorkTree(tools, small_linux).update()
 
 
 def test_a_new_file_that_linux_has(tools: Root, overlay: Path, small_linux: Path) -> None:
     (small_linux / "mm" / "new.c").touch()
     with pytest.raises(KlocError, match=r"mm/new\.c is in Linux already"):
-        kernel.WorkTree(tools, small_linux).update()
+        kernel_source.WorkTree(tools, small_linux).update()
 
 
 def test_an_unknown_variant() -> None:
@@ -86,7 +87,7 @@ def test_an_unknown_variant() -> None:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {str(name): (folder / name).read_text() for name in kernel._files(folder)}
+    return {str(name): (folder / name).read_text() for name in kernel_source.relative_files(folder)}
 
 
 def same(before: dict[str, str], after: dict[str, str]) -> None:
@@ -101,25 +102,25 @@ def test_checkout_and_export_change_nothing(
 ) -> None:
     """Without a change the series stays as it is; with one, what was changed comes back."""
     overlay = tmp_path / "kernel"
-    shutil.copytree(kernel.KERNEL, overlay)
-    monkeypatch.setattr(kernel, "KERNEL", overlay)
+    shutil.copytree(kernel_source.KERNEL, overlay)
+    monkeypatch.setattr(kernel_source, "KERNEL", overlay)
     before = contents(overlay)
     tree = tmp_path / "tree"
-    kerneltree.checkout(tree)
-    kerneltree.export(tree)
+    kernel_git.checkout(tree)
+    kernel_git.export(tree)
     same(before, contents(overlay))
 
     (tree / "mm" / "kloc_new.c").write_text("/* new */\n")
     with (tree / "MAINTAINERS").open("a") as maintainers:
         maintainers.write("\n")
-    binds = [kerneltree.Bind(tree, kerneltree.TREE)]
+    binds = [Bind(tree, kernel_git.TREE)]
     with pytest.raises(KlocError, match="not committed"):
-        kerneltree.export(tree)
-    kerneltree._git(["add", "--all", "--force"], binds)
-    kerneltree._git(["commit", "--quiet", "--message=mm: a change"], binds)
-    kerneltree.export(tree)
+        kernel_git.export(tree)
+    kernel_git._git(["add", "--all", "--force"], binds)
+    kernel_git._git(["commit", "--quiet", "--message=mm: a change"], binds)
+    kernel_git.export(tree)
     assert (overlay / "files" / "mm" / "kloc_new.c").read_text() == "/* new */\n"
-    last = kernel.patches()[-1]
+    last = kernel_source.patches()[-1]
     assert last.name.endswith("-mm-a-change.patch")
     assert "kloc_new.c" not in last.read_text()
     assert "MAINTAINERS" in last.read_text()
@@ -128,12 +129,12 @@ def test_checkout_and_export_change_nothing(
 def test_checkout_does_not_overwrite(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(KlocError, match="is there already"):
-        kerneltree.checkout(tmp_path)
+        kernel_git.checkout(tmp_path)
 
 
 def test_export_of_something_else(tools: Root, tmp_path: Path) -> None:
     with pytest.raises(KlocError, match="is not a git tree"):
-        kerneltree.export(tmp_path)
+        kernel_git.export(tmp_path)
 
 
 @pytest.mark.usefixtures("machine_kernel")
@@ -163,15 +164,15 @@ OTHER_SOURCES = {
 @pytest.mark.soak
 @pytest.mark.parametrize("suite", OTHER_SOURCES)
 def test_the_series_applies_to_what_apt_offers(tools: Root, tmp_path: Path, suite: str) -> None:
-    mirror, security = debian.DEFAULT_MIRROR, debian.DEFAULT_SECURITY_MIRROR
+    mirror, security = apt_sources.DEFAULT_MIRROR, apt_sources.DEFAULT_SECURITY_MIRROR
     lines = [line.format(mirror=mirror, security=security) for line in OTHER_SOURCES[suite]]
     tar = tmp_path / "root.tar"
     what = f"a root with the kernel source of {suite}"
     packages = ["linux-source-6.12"]
-    debian.bootstrap(what, packages, tar, seconds=60, variant="extract", lines=lines)
+    bootstrap.bootstrap(what, packages, tar, seconds=60, variant="extract", lines=lines)
     with tarfile.open(tar) as tree:
-        tree.extract(f"./{kernel.ARCHIVE}", tmp_path)
-    kernel.unpack(tmp_path / kernel.ARCHIVE, tmp_path)
+        tree.extract(f"./{kernel_source.ARCHIVE}", tmp_path)
+    kernel_source.unpack(tmp_path / kernel_source.ARCHIVE, tmp_path)
     (tmp_path / "changed").mkdir()
-    kernel.apply_series(tools, tmp_path / "source", tmp_path / "changed")
+    kernel_source.apply_series(tools, tmp_path / "source", tmp_path / "changed")
     cache.remove(tmp_path / "source")

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from kloc import kernel
-from kloc.root import Bind, Root
+from kloc.build import kernel, kernel_make
+from kloc.build.root import Bind, Root
 
-PROGRAM = kernel.OBJECTS / "linux"
+PROGRAM = kernel_make.OBJECTS / "linux"
 
 
 @pytest.mark.soak
@@ -17,7 +17,7 @@ def test_contexts(tools: Root) -> None:
     printed = tools.run(
         # KUnit's results end with the program, as there is no root to mount.
         ["sh", "-c", f"{PROGRAM} mem=64M kunit_shutdown=halt con=null con0=fd:0,fd:1 || true"],
-        binds=[Bind(program.parent, kernel.OBJECTS)],
+        binds=[Bind(program.parent, kernel_make.OBJECTS)],
     )
     assert re.search(r"^ok 1 kloc$", printed, re.M), printed[-4000:]
     assert int(re.search(r"^# kloc: pass:(\d+) fail:0", printed, re.M)[1]) >= 20  # type: ignore[index]

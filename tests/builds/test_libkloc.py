@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kloc.errors import KlocError
-from kloc.paths import PROJECT
-from kloc.root import Bind, Root
+from kloc.base.errors import KlocError
+from kloc.base.paths import PROJECT
+from kloc.build.root import Bind, Root
 
 SOURCES, TEST, OUT = Path("/sources"), Path("/test"), Path("/out")
 """Where the tool root sees them."""

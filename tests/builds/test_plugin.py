@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from kloc import plugin
+from kloc.build import plugin
 
 
 def test_the_model_s_own_tests_pass(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kloc import programs
-from kloc.errors import KlocError
-from kloc.root import Root
-from kloc.workload import SOURCES
+from kloc.base.errors import KlocError
+from kloc.build import programs
+from kloc.build.root import Root
+from kloc.measure.workload import SOURCES
 
 
 def run(name: str, *arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kloc.errors import KlocError
-from kloc.root import VERSIONS_OF, Bind, Root
+from kloc.base.errors import KlocError
+from kloc.build.root import VERSIONS_OF, Bind, Root
 
 
 def test_the_process_is_the_program(tools: Root) -> None:

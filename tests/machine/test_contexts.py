@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from in_machine import MIB_OF_PAGES, TRACEFS, counts, run_script
+from support.in_machine import MIB_OF_PAGES, TRACEFS, counts, run_script
 
 pytestmark = pytest.mark.machine
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from in_machine import TRACEFS, run_script
+from support.in_machine import TRACEFS, run_script
 
 pytestmark = pytest.mark.machine
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from in_machine import SOURCES, kloc_run, result_of
-from kloc import profile, programs
+from kloc.build import programs
+from kloc.machine import profile
+from support.in_machine import SOURCES, kloc_run, result_of
 
 pytestmark = pytest.mark.machine
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
-from in_machine import SOURCES
-from kloc import machine, objects, policy, profile, programs
-from kloc.machine import Job, Parts, Raw
+from kloc.build import programs
+from kloc.machine import launcher, profile
+from kloc.machine.job import Job, Raw
+from kloc.machine.parts import Parts, prepare_parts
+from kloc.measure import object_use, policy
+from support.in_machine import SOURCES
 
 pytestmark = pytest.mark.machine
 
@@ -30,7 +33,7 @@ def program() -> Path:
 
 @pytest.fixture(scope="module")
 def parts() -> Parts:
-    return machine.prepare(())
+    return prepare_parts(())
 
 
 def run(program: Path, parts: Parts, observe: bool) -> Raw:
@@ -39,11 +42,11 @@ def run(program: Path, parts: Parts, observe: bool) -> Raw:
         name="pages",
         profile=host,
         scripts={"measured": f"{program} {COUNT}\n"},
-        settings=policy.load(objects.POLICY).settings("", host),
+        settings=policy.load(object_use.POLICY).settings("", host),
         copies=(program,),
         observe=observe,
     )
-    return machine.run(job, parts)
+    return launcher.run(job, parts)
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +55,8 @@ def observed(program: Path, parts: Parts) -> Raw:
 
 
 @pytest.fixture(scope="module")
-def uses(observed: Raw) -> objects.Uses:
-    return objects.uses(observed.model["objects"])
+def uses(observed: Raw) -> object_use.Uses:
+    return object_use.uses(observed.model["objects"])
 
 
 def said(raw: Raw) -> Mapping[str, Any]:
@@ -68,7 +71,7 @@ def test_observing_costs_the_run_nothing(program: Path, parts: Parts, observed: 
     assert plain.model == {key: observed.model[key] for key in plain.model}
 
 
-def test_a_program_s_pages_are_counted(uses: objects.Uses) -> None:
+def test_a_program_s_pages_are_counted(uses: object_use.Uses) -> None:
     anon = uses["anon"]
     assert COUNT <= anon.allocated <= COUNT + OWN_PAGES
     assert anon.lifetimes.total() >= COUNT
@@ -76,15 +79,15 @@ def test_a_program_s_pages_are_counted(uses: objects.Uses) -> None:
     assert uses["pagetable"].allocated >= COUNT // 512
 
 
-def test_every_page_was_cleared_written_and_read(uses: objects.Uses) -> None:
+def test_every_page_was_cleared_written_and_read(uses: object_use.Uses) -> None:
     least = COUNT * (ZEROED + 2)
     assert least <= uses["anon"].references < 1.5 * least
     # The 64 lines of a page are past what the last level holds before they are read again.
     assert uses["anon"].misses >= COUNT * 64
 
 
-def test_pages_live_as_long_as_they_are_mapped(observed: Raw, uses: objects.Uses) -> None:
-    lifetimes = objects.spread(uses["anon"].lifetimes)
+def test_pages_live_as_long_as_they_are_mapped(observed: Raw, uses: object_use.Uses) -> None:
+    lifetimes = object_use.spread(uses["anon"].lifetimes)
     elapsed = said(observed)["elapsed_ns"]
     assert lifetimes["p99"] is not None and lifetimes["p50"] is not None
     # The first page lives for all of the time, the last for that of reading and unmapping.
@@ -92,7 +95,7 @@ def test_pages_live_as_long_as_they_are_mapped(observed: Raw, uses: objects.Uses
     assert lifetimes["p99"] < 1.13 * elapsed
 
 
-def test_all_references_and_misses_are_somebody_s(observed: Raw, uses: objects.Uses) -> None:
+def test_all_references_and_misses_are_somebody_s(observed: Raw, uses: object_use.Uses) -> None:
     model = observed.model
     misses = sum(
         sum(modes.values()) for kinds in model["misses"].values() for modes in kinds.values()

@@ -14,9 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from in_machine import MIB_OF_PAGES, SOURCES, kloc_run, result_of
-from kloc import cli, machine, profile, programs, ui
-from kloc.paths import PROJECT
+from kloc import cli
+from kloc.base import terminal
+from kloc.base.paths import PROJECT
+from kloc.build import programs
+from kloc.machine import job, launcher, profile
+from kloc.machine.parts import prepare_parts
+from support.in_machine import MIB_OF_PAGES, SOURCES, kloc_run, result_of
 
 pytestmark = pytest.mark.machine
 
@@ -64,9 +68,9 @@ def test_a_run_that_fails_says_why_and_gives_no_figure(
 
 def test_a_shell_that_cannot_be_set_up_is_a_failure() -> None:
     host = profile.load(profile.DEFAULT)
-    job = machine.Job("shell", host, {}, settings={"/sys/no/such": "1"}, shell=True)
-    with pytest.raises(machine.RunFailed, match="the kernel has no /sys/no/such"):
-        machine.run(job, machine.prepare(()))
+    shell = job.Job("shell", host, {}, settings={"/sys/no/such": "1"}, shell=True)
+    with pytest.raises(launcher.RunFailed, match="the kernel has no /sys/no/such"):
+        launcher.run(shell, prepare_parts(()))
 
 
 def console_of(message: str) -> str:
@@ -83,7 +87,7 @@ def test_a_program_that_never_ends_is_told_with_the_console(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(machine, "STAGE_MACHINE_SECONDS", 1)
+    monkeypatch.setattr(launcher, "STAGE_MACHINE_SECONDS", 1)
     status = kloc_run_here(monkeypatch, f"--json={tmp_path}/result", "--", "sh", "-c", script)
     message = capsys.readouterr().err
     assert status == 1
@@ -102,7 +106,7 @@ def test_a_machine_that_executes_nothing_is_ended(
             time.sleep(0.1)
         os.kill(machines[0], signal.SIGSTOP)
 
-    monkeypatch.setattr(machine, "STUCK_SECONDS", 2)
+    monkeypatch.setattr(launcher, "STUCK_SECONDS", 2)
     threading.Thread(target=stop, daemon=True).start()
     assert kloc_run_here(monkeypatch, "--", "true") == 1
     message = capsys.readouterr().err
@@ -113,7 +117,7 @@ def test_a_machine_that_executes_nothing_is_ended(
 def kloc_run_here(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     """Run it in this process, so that limits can be changed."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    ui.console.cache_clear()
+    terminal.stderr.cache_clear()
     return cli.main(["run", "--policy", "stock", *arguments])
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from kloc import cost
-from kloc.cost import Measured
+from kloc.measure.cost import kernels, runner
+from kloc.measure.cost.runner import Measured
+from kloc.results import cost_table
 
 pytestmark = pytest.mark.soak
 
@@ -35,7 +36,7 @@ def straddled(lines: int) -> float:
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Measured]:
     """Every column, by name."""
-    return {each.column.name: each for each in cost.measure(cost.COLUMNS)}
+    return {each.column.name: each for each in runner.measure(kernels.COLUMNS)}
 
 
 def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> None:
@@ -46,15 +47,15 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
             differs = abs(other.instructions - one.instructions)
             assert differs <= elsewhere(one.name) * one.instructions, one.name
             assert abs(other.lines - one.lines) <= straddled(one.lines)
-    assert abs(cost.change(base, unpatched, ["files"])) < cost.BOUND / 20
-    assert abs(cost.change(base, unpatched)) < cost.BOUND
+    assert abs(cost_table.change(base, unpatched, ["files"])) < kernels.BOUND / 20
+    assert abs(cost_table.change(base, unpatched)) < kernels.BOUND
 
 
 def test_contexts_that_are_off_cost_next_to_nothing(measured: dict[str, Measured]) -> None:
     unpatched, off = measured["unpatched"], measured["kloc"]
     # Two instructions fewer are chance, too.
-    assert -ELSEWHERE < cost.change(off, unpatched, ["files"]) < cost.BOUND
-    assert cost.change(off, unpatched) < cost.BOUND
+    assert -ELSEWHERE < cost_table.change(off, unpatched, ["files"]) < kernels.BOUND
+    assert cost_table.change(off, unpatched) < kernels.BOUND
     assert off.built.bzimage != unpatched.built.bzimage
     for theirs, ours in zip(unpatched.groups, off.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
@@ -67,23 +68,23 @@ def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
     The machine's kernel has contexts, too, switched off.
     """
     off, machine = measured["kloc"], measured["machine"]
-    assert 0 < cost.change(machine, off, ["files"]) < cost.BOUND
-    assert 0 < cost.change(machine, off) < 1.5 * cost.BOUND
+    assert 0 < cost_table.change(machine, off, ["files"]) < kernels.BOUND
+    assert 0 < cost_table.change(machine, off) < 1.5 * kernels.BOUND
 
 
 @pytest.mark.parametrize("name", ["chosen", "on"])
 def test_contexts_with_nothing_to_do_cost_little(measured: dict[str, Measured], name: str) -> None:
     idle = measured[name]
-    assert cost.change(idle, measured["unpatched"], ["files"]) < cost.ON_BOUND
+    assert cost_table.change(idle, measured["unpatched"], ["files"]) < kernels.ON_BOUND
 
 
 def test_pages_are_noted_only_where_room_is_short(measured: dict[str, Measured]) -> None:
     unpatched, on, short = (measured[name] for name in ("unpatched", "on", "short"))
-    assert cost.change(on, unpatched) < cost.change(short, unpatched)
+    assert cost_table.change(on, unpatched) < cost_table.change(short, unpatched)
 
 
 def test_contexts_take_little_memory(measured: dict[str, Measured]) -> None:
     of = measured["on"].memory
     assert of and of.contexts >= 200
-    assert of.knodes < cost.MEMORY_BOUND * of.pages * cost.PAGE
-    assert 0 < of.counts < cost.MEMORY_BOUND * of.memory
+    assert of.knodes < kernels.MEMORY_BOUND * of.pages * cost_table.PAGE
+    assert 0 < of.counts < kernels.MEMORY_BOUND * of.memory

@@ -5,8 +5,11 @@ import dataclasses
 
 import pytest
 
-from kloc import kernel, machine, policy, profile
-from kloc.machine import Job, Parts
+from kloc.build import kernel
+from kloc.machine import guest_console, launcher, profile
+from kloc.machine.job import Job
+from kloc.machine.parts import Parts, prepare_parts
+from kloc.measure import policy
 
 pytestmark = pytest.mark.soak
 
@@ -237,7 +240,7 @@ test "$(cat /sys/kernel/warn_count)" = 0
 @pytest.fixture(scope="module")
 def parts() -> Parts:
     """A machine whose kernel is the debug kernel."""
-    return dataclasses.replace(machine.prepare(PACKAGES), kernel=kernel.build("debug"))
+    return dataclasses.replace(prepare_parts(PACKAGES), kernel=kernel.build("debug"))
 
 
 def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
@@ -247,8 +250,8 @@ def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
     scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": LEAKS}
     settings = policy.load("tpp").settings("", host)
     job = Job("debug", host, scripts, settings, packages=PACKAGES, modelled=modelled)
-    raw = machine.run(job, parts)
-    assert not machine.WARNING.search(raw.console), raw.console[-4000:]
+    raw = launcher.run(job, parts)
+    assert not guest_console.WARNING.search(raw.console), raw.console[-4000:]
 
 
 @pytest.mark.parametrize("modelled", [False, True], ids=["two CPUs", "timing model"])
@@ -258,7 +261,7 @@ def test_nothing_is_reported(parts: Parts, modelled: bool) -> None:
 
 def test_contexts_migrate_under_load(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     # On a host that does something else, too, it is not hanging when it takes an hour.
-    monkeypatch.setattr(machine, "STAGE_HOST_SECONDS", 2 * 3600)
+    monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
     others = MOUNTS + OTHER_MOUNTS + GROUPS + HOTPLUG
     script = MIGRATION + others + STRESS + ENGINES + FILES + ENDED + FAULTS + SETTLED
     # About half an hour.

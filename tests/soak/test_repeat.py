@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kloc.paths import PROJECT
+from kloc.base.paths import PROJECT
 
 
 @pytest.mark.soak

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kloc import cache, kernel
-from kloc.errors import KlocError
-from kloc.paths import PROJECT
-from kloc.root import Bind, Root
+from kloc.base import cache
+from kloc.base.errors import KlocError
+from kloc.base.paths import PROJECT
+from kloc.build import kernel_source
+from kloc.build.root import Bind, Root
 
 NOT_OURS = ["FILE_PATH_CHANGES", "EMAIL_SUBJECT"]
 """checkpatch's advice for sending to Linux: MAINTAINERS, and subjects of a mail."""
@@ -39,14 +40,14 @@ def test_python(argv: tuple[str, ...]) -> None:
 def checkpatch(tools: Root, linux: Path, ignored: list[str], *argv: str) -> None:
     ignore = f"--ignore={','.join(ignored)}"
     command = ["scripts/checkpatch.pl", "--strict", "--quiet", ignore, *argv]
-    binds = [Bind(linux, kernel.SOURCE), Bind(kernel.KERNEL, Path("/build/kernel"))]
+    binds = [Bind(linux, kernel_source.SOURCE), Bind(kernel_source.KERNEL, Path("/build/kernel"))]
     try:
-        tools.run(command, binds=binds, cwd=kernel.SOURCE)
+        tools.run(command, binds=binds, cwd=kernel_source.SOURCE)
     except KlocError as error:
         pytest.fail(error.message)
 
 
-@pytest.mark.parametrize("patch", kernel.patches(), ids=lambda path: path.name)
+@pytest.mark.parametrize("patch", kernel_source.patches(), ids=lambda path: path.name)
 def test_patches(tools: Root, linux: Path, patch: Path) -> None:
     traces = "+++ b/include/trace/events/" in patch.read_text()
     ignored = NOT_OURS + (TRACE_EVENTS if traces else [])
@@ -56,7 +57,7 @@ def test_patches(tools: Root, linux: Path, patch: Path) -> None:
 @pytest.mark.parametrize("traces", [False, True], ids=["others", "trace events"])
 def test_kernel_files(tools: Root, linux: Path, traces: bool) -> None:
     events = Path("include/trace/events")
-    names = [name for name in kernel.new_files() if (name.parent == events) == traces]
+    names = [name for name in kernel_source.new_files() if (name.parent == events) == traces]
     ignored = NOT_OURS + (TRACE_EVENTS if traces else [])
     paths = [f"/build/kernel/files/{name}" for name in names]
     checkpatch(tools, linux, ignored, "--file", *paths)

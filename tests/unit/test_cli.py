@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from kloc import cache, cli, errors, ui
-from kloc.errors import KlocError
+from kloc import cli
+from kloc.base import cache, errors, terminal
+from kloc.base.errors import KlocError
 
 
 def command(run: Any, **more: Any) -> SimpleNamespace:
@@ -19,9 +20,9 @@ def command(run: Any, **more: Any) -> SimpleNamespace:
 
 
 @pytest.fixture
-def settings(monkeypatch: pytest.MonkeyPatch) -> ui.Settings:
-    settings = ui.Settings()
-    monkeypatch.setattr(ui, "settings", settings)
+def settings(monkeypatch: pytest.MonkeyPatch) -> terminal.Settings:
+    settings = terminal.Settings()
+    monkeypatch.setattr(terminal, "settings", settings)
     return settings
 
 
@@ -38,22 +39,22 @@ def test_every_command_has_name_and_help() -> None:
 
 
 def test_the_common_options(
-    monkeypatch: pytest.MonkeyPatch, settings: ui.Settings, empty_cache: Path, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings, empty_cache: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
     argv = ["--yes", "--verbose", "--cache", str(other)]
     assert start(monkeypatch, command(lambda _: 7), *argv) == 7
-    assert settings == ui.Settings(yes=True, verbose=True)
+    assert settings == terminal.Settings(yes=True, verbose=True)
     assert cache.folder() == other
 
 
 def test_an_error_is_said_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, settings: ui.Settings, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(args: argparse.Namespace) -> int:
         raise KlocError("it [is] broken", hint="mend it")
 
-    ui.console.cache_clear()
+    terminal.stderr.cache_clear()
     assert start(monkeypatch, command(run)) == 1
     assert capsys.readouterr().err == "kloc: it [is] broken\nmend it\n"
 
@@ -81,13 +82,13 @@ def test_what_the_system_refuses_is_said(
     error: Exception,
     said: str,
     monkeypatch: pytest.MonkeyPatch,
-    settings: ui.Settings,
+    settings: terminal.Settings,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def run(args: argparse.Namespace) -> int:
         raise error
 
-    ui.console.cache_clear()
+    terminal.stderr.cache_clear()
     assert start(monkeypatch, command(run)) == 1
     assert capsys.readouterr().err == said
     assert start(monkeypatch, command(run), "--verbose") == 1
@@ -95,19 +96,19 @@ def test_what_the_system_refuses_is_said(
 
 
 def test_a_cache_of_somebody_elses(
-    monkeypatch: pytest.MonkeyPatch, settings: ui.Settings, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def hold(environment: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", f"{environment}.used")
 
     monkeypatch.setattr(cache, "hold", hold)
     monkeypatch.setattr(cli.sys, "prefix", str(cache.folder() / "python" / "key"))
-    ui.console.cache_clear()
+    terminal.stderr.cache_clear()
     assert start(monkeypatch, command(lambda _: 0)) == 1
     assert "--cache DIR" in capsys.readouterr().err
 
 
-def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) -> None:
+def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings) -> None:
     def run(args: argparse.Namespace) -> int:
         raise KeyboardInterrupt
 
@@ -126,7 +127,7 @@ def test_a_terminal_that_closes_interrupts(
     before: signal.Handlers,
     heard: set[signal.Signals],
     monkeypatch: pytest.MonkeyPatch,
-    settings: ui.Settings,
+    settings: terminal.Settings,
 ) -> None:
     handlers = {}
     monkeypatch.setattr(cli, "_commands", lambda: [command(lambda _: 0)])
@@ -136,7 +137,9 @@ def test_a_terminal_that_closes_interrupts(
     assert handlers == dict.fromkeys(heard, signal.default_int_handler)
 
 
-def test_a_program_after_two_dashes(monkeypatch: pytest.MonkeyPatch, settings: ui.Settings) -> None:
+def test_a_program_after_two_dashes(
+    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings
+) -> None:
     seen = []
 
     def run(args: argparse.Namespace) -> int:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kloc import cli, policy, profile, workload
-from kloc.paths import PROJECT
-from kloc.workload import FULL, QUICK, WorkloadFailed
+from kloc import cli
+from kloc.base.paths import PROJECT
+from kloc.machine import profile
+from kloc.measure import policy, workload
+from kloc.measure.workload import FULL, QUICK, WorkloadFailed
 
 GUIDE = (PROJECT / "docs" / "guide.md").read_text()
 

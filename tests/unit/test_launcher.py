@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kloc.paths import PROJECT
+from kloc.base.paths import PROJECT
 
 TOOLS = ("cut", "dirname", "flock", "id", "mkdir", "readlink", "sha256sum")
 

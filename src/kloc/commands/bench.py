@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 
-from kloc import cost, result, ui
+from kloc.base import terminal
 from kloc.commands import options
+from kloc.measure.cost import kernels, runner
+from kloc.results import cost_table, document
 
 NAME = "bench"
 HELP = "measure the kernel itself: what our patches cost, off and on"
@@ -24,29 +26,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=options.comma_list,
         default=(),
         metavar="A,B",
-        help="only these beside the unpatched one "
-        f"(default: {', '.join(each.name for each in cost.COLUMNS if each != cost.REFERENCE)})",
+        help="only these beside the unpatched one (default: all of them)",
     )
-    options.completes(named, lambda: [each.name for each in cost.COLUMNS])
+    options.completes(named, lambda: [each.name for each in kernels.COLUMNS])
     options.add(parser, "json", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     options.check_outputs(args)
-    columns = cost.choose(args.kernels)
+    columns = kernels.choose(args.kernels)
     if args.dry_run:
         for column in columns:
             print(f"{column.name}: {column.summary}")
         return 0
-    measured = cost.measure(columns)
+    measured = runner.measure(columns)
     try:
         if args.json is not None:
-            result.write(args.json, cost.document(measured))
+            document.write(args.json, cost_table.document(measured))
     finally:
         # Whatever becomes of the file, what took minutes is shown.
-        for table in cost.tables(measured):
-            ui.console_out().print(table)
-        for line in cost.remarks(measured):
-            ui.console_out().print(line, markup=False)
+        for table in cost_table.tables(measured):
+            terminal.stdout().print(table)
+        for line in cost_table.remarks(measured):
+            terminal.stdout().print(line, markup=False)
     return 0

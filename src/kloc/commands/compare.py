@@ -9,11 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kloc import policy, profile, result, table, ui, workload
+from kloc.base import terminal
+from kloc.base.errors import KlocError
 from kloc.commands import options
-from kloc.errors import KlocError
-from kloc.machine import Parts
-from kloc.measure import Incomplete, Interrupted, Task, at_once, measure, prepare, tasks
+from kloc.machine import profile
+from kloc.machine.parts import Parts
+from kloc.measure import policy, record, workload
+from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
+from kloc.measure.task import Task, tasks
+from kloc.results import document, table
 
 NAME = "compare"
 HELP = "measure workloads under several policies, and show them side by side"
@@ -92,10 +96,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[result.Run]) -> None:
+def _show(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[record.Run]) -> None:
     base = profile.load(args.machine)
-    document = result.document(parts.values(), asdict(base), runs)
-    options.deliver(args, document, lambda: _print(runs))
+    made = document.assemble(parts.values(), asdict(base), runs)
+    options.deliver(args, made, lambda: _print(runs))
 
 
 def _list(todo: list[Task]) -> int:
@@ -108,16 +112,16 @@ def _list(todo: list[Task]) -> int:
 def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
     if args.report and args.report.resolve() in [path.resolve() for path in paths]:
         raise KlocError(f"--report {args.report} would replace the result file", "name another one")
-    contents = [result.read(path) for path in paths]
+    contents = [document.read(path) for path in paths]
     names = [str(path) for path in paths]
     for name, content in zip(names, contents, strict=True):
-        if result.is_of_objects(content):
+        if document.is_of_objects(content):
             return _report_objects(args, name, contents)
-    if (joined := result.joined(contents)) is not None:
+    if (joined := document.joined(contents)) is not None:
         names, contents = [", ".join(names)], [joined]
     options.write_outputs(args, contents[0])
     for name, content in zip(names, contents, strict=True):
-        ui.console_out().print(f"{name}:", markup=False)
+        terminal.stdout().print(f"{name}:", markup=False)
         _print(content["runs"])
     for name, content in zip(names[1:], contents[1:], strict=True):
         _print_differences(names[0], contents[0], name, content)
@@ -136,18 +140,18 @@ def _report_objects(args: argparse.Namespace, name: str, contents: list[dict[str
 
 
 def _print_differences(name: str, one: dict[str, Any], other_name: str, other: Any) -> None:
-    if differences := result.differences(one, other):
+    if differences := document.differences(one, other):
         print(f"{name} and {other_name} differ in:")
         print("\n".join(f"  {line}" for line in differences))
     else:
         print(f"{name} and {other_name}: same machine, same versions")
 
 
-def _print(runs: list[result.Run]) -> None:
-    console = ui.console_out()
+def _print(runs: list[record.Run]) -> None:
+    console = terminal.stdout()
     console.print(*table.comparisons(runs, console.width), sep="\n")
     for line in table.remarks(runs):
-        ui.console_out().print(line, markup=False)
+        terminal.stdout().print(line, markup=False)
 
 
 def _unique(names: list[str] | tuple[str, ...]) -> list[str]:

@@ -9,8 +9,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from kloc import cache, debian, inventory, root, ui
-from kloc.errors import KlocError
+from kloc.base import cache, terminal
+from kloc.base.errors import KlocError
+from kloc.build import bootstrap, host, root
+from kloc.commands import inventory
 
 NAME = "doctor"
 HELP = "say what is there, what is missing and what to do about it"
@@ -91,7 +93,9 @@ def _prune(which: str, dry_run: bool) -> int:
     if dry_run or not chosen:
         return 0
     total = _human(sum(item.size for item in chosen))
-    if not ui.ask(f"Remove these {len(chosen)}, {total} in all?", "say --yes to have them removed"):
+    if not terminal.ask(
+        f"Remove these {len(chosen)}, {total} in all?", "say --yes to have them removed"
+    ):
         return 0
     kept = [item for item in chosen if not cache.discard(item.path)]
     for item in kept:
@@ -116,28 +120,28 @@ def _findings(cached: int) -> Iterator[Finding]:
     yield _packages()
     yield _checked("namespaces", root.check_namespaces, "can be made")
     if os.geteuid() != 0:
-        yield _checked("user ids", debian.check_subordinate_ids, "there for a root to be made")
+        yield _checked("user ids", bootstrap.check_subordinate_ids, "there for a root to be made")
     yield _checked("workloads and machines", inventory.check, "can be read")
     yield Finding("cores", True, str(os.cpu_count()))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield _enough("memory", memory, MEMORY_NEEDED, "use a machine with 8 GiB")
     space = shutil.disk_usage(cache.folder()).free + cached
     yield _enough("disk for the cache", space, DISK_NEEDED, "make room, or say --cache DIR")
-    temporary = shutil.disk_usage(debian.TEMPORARY).free
-    yield _enough(f"disk in {debian.TEMPORARY}", temporary, TEMPORARY_NEEDED, "make room")
+    temporary = shutil.disk_usage(bootstrap.TEMPORARY).free
+    yield _enough(f"disk in {bootstrap.TEMPORARY}", temporary, TEMPORARY_NEEDED, "make room")
 
 
 def _system() -> Finding:
-    release = debian.os_release()
+    release = host.os_release()
     known = release.get("ID") == "debian" and release.get("VERSION_ID") in ("12", "13")
     remedy = "kloc is tested on Debian 12 and 13; elsewhere, install what it needs by hand"
-    return Finding("system", known, debian.description(), "" if known else remedy)
+    return Finding("system", known, host.description(), "" if known else remedy)
 
 
 def _packages() -> Finding:
-    missing = debian.missing()
+    missing = host.missing()
     if not missing:
-        return Finding("packages", True, ", ".join(debian.PACKAGES))
+        return Finding("packages", True, ", ".join(host.PACKAGES))
     remedy = f"kloc will ask to install them, or: apt-get install {' '.join(missing)}"
     return Finding("packages", False, f"missing: {', '.join(missing)}", remedy)
 
@@ -164,7 +168,7 @@ def _print(findings: list[Finding], sizes: dict[str, int], unused: dict[str, int
         table.add_row(mark, finding.what, finding.state)
         if finding.remedy:
             table.add_row("", "", f"[yellow]{finding.remedy}[/]")
-    out = ui.console_out()
+    out = terminal.stdout()
     out.print(table)
     total, spare = _human(sum(sizes.values())), _human(sum(unused.values()))
     out.print(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from kloc import choosing
+from kloc.server import processes
 
 NAME = "enable"
 HELP = "choose processes: files that they use from now on, and their new children, have contexts"
@@ -29,13 +29,13 @@ def add_pids(parser: argparse.ArgumentParser) -> None:
 def choose_all(pids: list[int], on: bool) -> int:
     """Choose all of them, or none of them any more; stop at the first that fails."""
     for pid in pids:
-        choosing.choose(pid, on)
-    choosing.say_if_without_effect()
+        processes.choose(pid, on)
+    processes.say_if_without_effect()
     return 0
 
 
 def _pid(text: str) -> int:
     # 0 would be this command itself.
-    if not text.isdecimal() or not 0 < int(text) <= choosing.PID_MAX:
+    if not text.isdecimal() or not 0 < int(text) <= processes.PID_MAX:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of a process")
     return int(text)

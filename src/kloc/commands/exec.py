@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from kloc import choosing
-from kloc.errors import KlocError
+from kloc.base.errors import KlocError
+from kloc.server import processes
 
 NAME = "exec"
 HELP = "choose a command, given after '--', and what it starts: its files have contexts"
@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> int:
     """Become the command; return only if that fails."""
     if not args.program:
         raise KlocError("there is no command", "kloc exec -- COMMAND...")
-    choosing.choose()
-    choosing.say_if_without_effect()
+    processes.choose()
+    processes.say_if_without_effect()
     become(args.program, callers(os.environ))
 
 

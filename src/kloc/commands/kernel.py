@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import kernel, kerneltree, ui
+from kloc.base import terminal
+from kloc.build import kernel, kernel_git, kernel_source
 
 NAME = "kernel"
 HELP = "build the machine's kernel, or work on it as a git tree"
@@ -39,14 +40,14 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "build":
         return _build(args)
     act, what = {
-        "checkout": (kerneltree.checkout, f"make a git tree of the kernel in {args.folder}"),
-        "export": (kerneltree.export, f"replace {kernel.KERNEL}/patches and files"),
+        "checkout": (kernel_git.checkout, f"make a git tree of the kernel in {args.folder}"),
+        "export": (kernel_git.export, f"replace {kernel_source.KERNEL}/patches and files"),
     }[args.action]
     if args.dry_run:
         print(f"would {what}")
         return 0
     act(args.folder.absolute())
-    ui.say(f"done: {args.folder}")
+    terminal.say(f"done: {args.folder}")
     return 0
 
 

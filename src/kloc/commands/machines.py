@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from kloc import listing, profile
+from kloc.commands import listing
+from kloc.machine import profile
 
 NAME = "machines"
 HELP = "list the machines that can be measured on"

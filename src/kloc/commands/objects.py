@@ -8,12 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import objects, profile, result, ui, workload
+from kloc.base import terminal
 from kloc.commands import options
-from kloc.machine import Parts
-from kloc.measure import Incomplete, Interrupted, Task, measure, prepare
-from kloc.policy import load
-from kloc.result import Run
+from kloc.machine import profile
+from kloc.machine.parts import Parts
+from kloc.measure import object_use, workload
+from kloc.measure.policy import load
+from kloc.measure.record import Run
+from kloc.measure.runner import Incomplete, Interrupted, measure, prepare
+from kloc.measure.task import Task
+from kloc.results import document, object_plot, object_table
 
 NAME = "objects"
 HELP = "show what a workload's pages are used for: kinds, references, misses, lifetimes"
@@ -39,15 +43,15 @@ def run(args: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     options.check_outputs(args)
     if args.plot:
-        objects.check_plot(args.plot)
+        object_plot.check_plot(args.plot)
     what = workload.load(args.workload)
-    todo = objects.tasks(what, options.machine(args), args.seed)
+    todo = object_use.tasks(what, options.machine(args), args.seed)
     if args.dry_run:
         for name, task in todo.items():
             print(f"{task.title()}, {name} input, observed")
         return 0
     parts = prepare([what])
-    policies = [load(objects.POLICY)]
+    policies = [load(object_use.POLICY)]
     try:
         measured = measure(list(todo.values()), policies, parts, args.follow)
     except (Incomplete, Interrupted) as ended:
@@ -73,20 +77,20 @@ def _show(
         if run["size"] == asdict(task.size)
     }
     host = next(iter(todo.values())).profile
-    versions = result.document(parts.values(), asdict(profile.load(args.machine)), [])
+    versions = document.assemble(parts.values(), asdict(profile.load(args.machine)), [])
     sizes = {size: task.size for size, task in todo.items()}
-    document = objects.document(versions, name, runs, sizes)
-    inputs = {size: objects.uses(each["objects"]) for size, each in runs.items()}
+    made = object_table.document(versions, name, runs, sizes)
+    inputs = {size: object_use.uses(each["objects"]) for size, each in runs.items()}
     try:
-        options.deliver(args, document, lambda: _print(name, inputs))
+        options.deliver(args, made, lambda: _print(name, inputs))
     finally:
         if args.plot:
-            objects.plot(args.plot, f"{name} on {host.title()}", inputs)
+            object_plot.plot(args.plot, f"{name} on {host.title()}", inputs)
 
 
-def _print(name: str, inputs: Mapping[str, objects.Uses]) -> None:
+def _print(name: str, inputs: Mapping[str, object_use.Uses]) -> None:
     for size, of in inputs.items():
-        for made in objects.tables(f"{name}, {size} input", of):
-            ui.console_out().print(made)
+        for made in object_table.tables(f"{name}, {size} input", of):
+            terminal.stdout().print(made)
     for line in READING:
-        ui.console_out().print(line, markup=False)
+        terminal.stdout().print(line, markup=False)

@@ -15,8 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from kloc import policy, profile, result, workload
-from kloc.errors import KlocError
+from kloc.base.errors import KlocError
+from kloc.machine import profile
+from kloc.measure import policy, workload
+from kloc.results import document
 
 OUTPUTS = ("json", "report", "plot")
 """The options that name a file which is written at the end."""
@@ -111,13 +113,13 @@ def check_outputs(args: argparse.Namespace) -> None:
             raise KlocError(f"--{other} and --{name} name the same file, {path}")
 
 
-def write_outputs(args: argparse.Namespace, document: Mapping[str, Any]) -> None:
-    """Write what --json and --report ask for; `document` is a result file's content."""
+def write_outputs(args: argparse.Namespace, content: Mapping[str, Any]) -> None:
+    """Write what --json and --report ask for; `content` is a result file's content."""
     if args.json is not None:
-        result.write(args.json, document)
+        document.write(args.json, content)
     if args.report is not None:
         # It brings the plotting libraries along.
-        importlib.import_module("kloc.report").write(args.report, document)
+        importlib.import_module("kloc.results.report").write(args.report, content)
 
 
 def deliver(

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 
-from kloc import listing, policy, profile
-from kloc.commands import options
+from kloc.commands import listing, options
+from kloc.machine import profile
+from kloc.measure import policy
 
 NAME = "policies"
 HELP = "list the policies, with what each sets"

@@ -9,12 +9,17 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc import follow, inside, machine, policy, profile, result, table, ui, workload
+from kloc.base import terminal
+from kloc.base.errors import KlocError
 from kloc.commands import options
-from kloc.errors import KlocError
-from kloc.machine import Job
-from kloc.measure import measure, prepare, tasks
-from kloc.workload import Outcome
+from kloc.machine import guest_commands, launcher, profile
+from kloc.machine.job import Job
+from kloc.machine.parts import Parts, prepare_parts
+from kloc.measure import live, policy, record, workload
+from kloc.measure.runner import measure, prepare
+from kloc.measure.task import tasks
+from kloc.measure.workload import Outcome
+from kloc.results import document, table
 
 NAME = "run"
 HELP = "measure one workload, or a program of your own after '--', under one policy"
@@ -79,7 +84,7 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         raise KlocError(
             f"policy {chosen.name} is computed from a comparison", "kloc compare shows it"
         )
-    with_kloc = args.with_kloc or args.program[0] == inside.NAME
+    with_kloc = args.with_kloc or args.program[0] == guest_commands.NAME
     job = Job(
         name=Path(args.program[0]).name,
         profile=host,
@@ -87,7 +92,7 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
         settings=chosen.settings("", host),
         timing=chosen.timing,
         seed=args.seed,
-        packages=(*args.packages, *(inside.PACKAGES if with_kloc else ())),
+        packages=(*args.packages, *(guest_commands.PACKAGES if with_kloc else ())),
         copies=options.copies(args),
         follow=args.follow,
         commands=with_kloc,
@@ -98,17 +103,17 @@ def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.
             f"machine {host.title()}"
         )
         return 0
-    parts = machine.prepare(job.packages)
-    with follow.watching(f"running {job.name}", None, args.follow) as watch:
+    parts = prepare_parts(job.packages)
+    with live.watching(f"running {job.name}", None, args.follow) as watch:
 
-        def look(one: machine.Machine) -> None:
+        def look(one: launcher.Machine) -> None:
             watch.bar.description = (
                 f"running {job.name} ({one.stage}, {one.seconds:.2f} s of the machine's time)"
             )
             watch.show({job.name: one})
 
-        raw = machine.run(job, parts, look)
-    measured = result.from_raw(job, chosen, Outcome(1, None), raw)
+        raw = launcher.run(job, parts, look)
+    measured = record.from_raw(job, chosen, Outcome(1, None), raw)
     return _show(args, parts, measured, raw.frames.get("measured", ""))
 
 
@@ -119,23 +124,21 @@ def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
     return scripts
 
 
-def _show(
-    args: argparse.Namespace, parts: machine.Parts, measured: result.Run, printed: str = ""
-) -> int:
+def _show(args: argparse.Namespace, parts: Parts, measured: record.Run, printed: str = "") -> int:
     base = profile.load(args.machine)
-    document = result.document([parts], asdict(base), [measured])
-    options.deliver(args, document, lambda: _print(measured, printed))
+    made = document.assemble([parts], asdict(base), [measured])
+    options.deliver(args, made, lambda: _print(measured, printed))
     return 0
 
 
-def _print(measured: result.Run, printed: str) -> None:
+def _print(measured: record.Run, printed: str) -> None:
     """Show a run's result, after what a program of one's own printed."""
     if printed:
         print(printed, end="" if printed.endswith("\n") else "\n")
-    console = ui.console_out()
+    console = terminal.stdout()
     if measured["computed"]:
         console.print(*table.comparisons([measured], console.width), sep="\n")
     else:
         console.print(table.summary(measured))
     for line in table.remarks([measured]):
-        ui.console_out().print(line, markup=False)
+        terminal.stdout().print(line, markup=False)

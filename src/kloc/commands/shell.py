@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import argparse
 
-from kloc import inside, machine, policy, profile, ui
+from kloc.base import terminal
+from kloc.base.errors import KlocError
 from kloc.commands import options
-from kloc.errors import KlocError
-from kloc.machine import Job
+from kloc.machine import guest_commands, launcher, profile
+from kloc.machine.job import Job
+from kloc.machine.parts import prepare_parts
+from kloc.measure import policy
 
 NAME = "shell"
 HELP = "a shell inside the machine"
@@ -25,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = policy.load(args.policy)
     if chosen.computed:
         raise KlocError(f"policy {chosen.name} is computed, and no machine runs it")
-    packages = (*args.packages, *inside.PACKAGES)
+    packages = (*args.packages, *guest_commands.PACKAGES)
     job = Job(
         name="shell",
         profile=host,
@@ -41,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         has = ", ".join(args.packages) or "none"
         print(f"a shell under {chosen.name}, machine {host.name}, packages: {has}")
         return 0
-    parts = machine.prepare(packages)
-    ui.say("the machine's shell: 'exit' ends it, Ctrl-A X stops QEMU, /data is the disk")
-    machine.run(job, parts)
+    parts = prepare_parts(packages)
+    terminal.say("the machine's shell: 'exit' ends it, Ctrl-A X stops QEMU, /data is the disk")
+    launcher.run(job, parts)
     return 0

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kloc import seeing, ui
-from kloc.errors import KlocError
+from kloc.base import terminal
+from kloc.base.errors import KlocError
+from kloc.server import contexts
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,8 +24,8 @@ GROUPS = ("demoted", "promoted", "not_moved", "placed")
 """What is counted in pages, by reason and by kind of object: GROUP_REASON_KIND in stat."""
 
 SCOPES = {
-    seeing.ALL: "files of all processes",
-    seeing.CHOSEN: "files of chosen processes and cgroups (kloc enable, memory.kloc.enabled)",
+    contexts.ALL: "files of all processes",
+    contexts.CHOSEN: "files of chosen processes and cgroups (kloc enable, memory.kloc.enabled)",
 }
 
 
@@ -35,29 +36,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it; return the exit status."""
-    seeing.check_kernel()
+    contexts.check_kernel()
     status = document()
     if args.json:
         print(json.dumps(status, indent=1))
     else:
         _print(status)
     for remark in _remarks(status):
-        ui.say(remark)
+        terminal.say(remark)
     return 0
 
 
 def document() -> dict[str, Any]:
     """Return all that is known, numbers of pages in pages."""
-    settings = seeing.settings()
-    counts = seeing.counts()
+    settings = contexts.settings()
+    counts = contexts.counts()
     tiers, unseen = _tiers()
     return {
         "kernel": os.uname().release,
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
-        "enabled": seeing.enabled(),
-        "scope": settings.get("scope", seeing.ALL),
+        "enabled": contexts.enabled(),
+        "scope": settings.get("scope", contexts.ALL),
         "settings": settings,
-        "limits": {"nodes_kb": seeing.node_limits(), "cgroups": seeing.cgroup_limits()},
+        "limits": {"nodes_kb": contexts.node_limits(), "cgroups": contexts.cgroup_limits()},
         "knodes": counts.get("knodes", 0),
         "contexts": tiers,
         "contexts_unseen": unseen,
@@ -78,7 +79,7 @@ def _tiers() -> tuple[dict[str, Counter[str]] | None, str | None]:
     """Return by kind how many contexts there are, and their pages; or None, and why not."""
     kinds: dict[str, Counter[str]] = {}
     try:
-        for each in seeing.contexts():
+        for each in contexts.contexts():
             of = kinds.setdefault(each.kind, Counter(number=0, active=0, fast=0, slow=0))
             of.update(number=1, active=int(each.active), fast=each.fast, slow=each.slow)
     except KlocError as error:
@@ -97,13 +98,13 @@ def _by_reason(counts: Mapping[str, int], group: str) -> dict[str, int]:
 
 def _remarks(status: Mapping[str, Any]) -> Iterator[str]:
     if not status["enabled"]:
-        yield f"contexts are switched off; {seeing.SWITCH_ON}"
+        yield f"contexts are switched off; {contexts.SWITCH_ON}"
     if status["contexts_unseen"]:
         yield f"pages in each tier are not known: {status['contexts_unseen']}"
 
 
 def _print(status: Mapping[str, Any]) -> None:
-    out = ui.console_out()
+    out = terminal.stdout()
     out.print(_state(status))
     out.print(_moves(status))
     if status["contexts"]:
@@ -148,10 +149,10 @@ def _limits(limits: Mapping[str, Any]) -> str:
     said = [
         f"{node} {_mib(int(value) << 10)}"
         for node, value in limits["nodes_kb"].items()
-        if value != seeing.NO_LIMIT
+        if value != contexts.NO_LIMIT
     ]
     for name, group in limits["cgroups"].items():
-        if group["max"] != seeing.NO_LIMIT:
+        if group["max"] != contexts.NO_LIMIT:
             used = _mib(int(group.get("current", 0)))
             said.append(f"{name} {used} of {_mib(int(group['max']))}")
     return ", ".join(said) or "none"

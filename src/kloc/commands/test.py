@@ -3,9 +3,9 @@
 
 import argparse
 
-from kloc import cache, environment, ui
-from kloc.errors import KlocError
-from kloc.paths import PROJECT
+from kloc.base import cache, environment, progress
+from kloc.base.errors import KlocError
+from kloc.base.paths import PROJECT
 
 NAME = "test"
 HELP = "run the tests: of the Python code, of the timing model, inside the machine; and the linters"
@@ -42,7 +42,7 @@ def _install() -> None:
     """Install pytest and the linters into kloc's environment, once."""
     if environment.has("dev"):
         return
-    with ui.timed("installing pytest and the linters", seconds=15):
+    with progress.estimated("installing pytest and the linters", seconds=15):
         failure = environment.install("dev")
     if failure:
         raise KlocError(f"pip could not install pytest and the linters:\n{failure}")

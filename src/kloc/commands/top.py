@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from kloc import seeing, ui
-from kloc.errors import KlocError
-from kloc.seeing import Context
+from kloc.base import terminal
+from kloc.base.errors import KlocError
+from kloc.server import contexts
+from kloc.server.contexts import Context
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -75,9 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show them; return the exit status."""
-    seeing.check_kernel()
-    if not seeing.enabled():
-        raise KlocError("contexts are switched off: there are none", seeing.SWITCH_ON)
+    contexts.check_kernel()
+    if not contexts.enabled():
+        raise KlocError("contexts are switched off: there are none", contexts.SWITCH_ON)
     if args.json:
         print(json.dumps(_document(view(args)), indent=1))
     elif args.once:
@@ -117,7 +118,7 @@ def view(args: argparse.Namespace) -> View:
         total.update(number=1, active=int(each.active), fast=each.fast, slow=each.slow)
         return each
 
-    every = (counted(each) for each in seeing.contexts())
+    every = (counted(each) for each in contexts.contexts())
     key = KEYS[args.sort]
 
     def rank(each: Context) -> tuple[Any, int]:
@@ -125,8 +126,8 @@ def view(args: argparse.Namespace) -> View:
 
     lines = _lines(args)
     first = heapq.nlargest(lines, every, rank) if lines else sorted(every, key=rank, reverse=True)
-    mounted = seeing.mounts()
-    return View([(seeing.place(each, mounted), each) for each in first], total)
+    mounted = contexts.mounts()
+    return View([(contexts.place(each, mounted), each) for each in first], total)
 
 
 def picture(shown: View) -> RenderableType:
@@ -164,7 +165,7 @@ def _lines(args: argparse.Namespace) -> int:
         return int(args.lines)
     if args.json:
         return 0
-    out = ui.console_out()
+    out = terminal.stdout()
     return max(1, out.height - ABOVE_AND_BELOW) if out.is_terminal else LINES
 
 
@@ -172,7 +173,7 @@ def _out() -> Console:
     """Return the console for results; paths are cut where a terminal's line ends, nowhere else."""
     from rich.console import Console
 
-    out = ui.console_out()
+    out = terminal.stdout()
     return out if out.is_terminal else Console(highlight=False, width=WIDE)
 
 

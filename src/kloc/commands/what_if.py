@@ -7,10 +7,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kloc import profile, result, table, ui, whatif, workload
+from kloc.base import terminal
 from kloc.commands import options
-from kloc.machine import Parts
-from kloc.measure import Incomplete, Interrupted, prepare
+from kloc.machine import profile
+from kloc.machine.parts import Parts
+from kloc.measure import record, what_if, workload
+from kloc.measure.runner import Incomplete, Interrupted, prepare
+from kloc.results import document, table
 
 NAME = "what-if"
 HELP = "measure what placing pages by kind would win, in the model alone"
@@ -31,14 +34,14 @@ def run(args: argparse.Namespace) -> int:
     host, size = options.machine(args), options.size(args)
     if args.dry_run:
         for row, task in zip(
-            whatif.rows(), whatif.tasks(whatif.rows(), what, host, args.seed, size), strict=True
+            what_if.rows(), what_if.tasks(what_if.rows(), what, host, args.seed, size), strict=True
         ):
             print(f"{task.title()}: fast are {', '.join(row.fast) or 'none'}")
         print("computed from the first: oracle")
         return 0
     parts = prepare([what])
     try:
-        runs, skipped = whatif.run(what, host, args.seed, size, parts[what.name], args.follow)
+        runs, skipped = what_if.run(what, host, args.seed, size, parts[what.name], args.follow)
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
             _show(args, parts, ended.runs, [])
@@ -50,16 +53,16 @@ def run(args: argparse.Namespace) -> int:
 def _show(
     args: argparse.Namespace,
     parts: Mapping[str, Parts],
-    runs: list[result.Run],
+    runs: list[record.Run],
     skipped: Sequence[str],
 ) -> None:
     base = profile.load(args.machine)
-    document = result.document(parts.values(), asdict(base), runs)
-    options.deliver(args, document, lambda: _print(runs, skipped))
+    made = document.assemble(parts.values(), asdict(base), runs)
+    options.deliver(args, made, lambda: _print(runs, skipped))
 
 
-def _print(runs: list[result.Run], skipped: Sequence[str]) -> None:
-    console = ui.console_out()
+def _print(runs: list[record.Run], skipped: Sequence[str]) -> None:
+    console = terminal.stdout()
     console.print(*table.comparisons(runs, console.width, first="pages that are fast"), sep="\n")
-    for line in [*table.remarks(runs), *whatif.remarks(runs, skipped)]:
-        ui.console_out().print(line, markup=False)
+    for line in [*table.remarks(runs), *what_if.remarks(runs, skipped)]:
+        terminal.stdout().print(line, markup=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from kloc import listing, workload
+from kloc.commands import listing
+from kloc.measure import workload
 
 NAME = "workloads"
 HELP = "list the workloads"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host's Debian: what kloc needs from it, and which mirror it uses."""
+
+import os
+import pwd
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from kloc.base import progress, terminal
+from kloc.base.errors import KlocError
+from kloc.build.apt_sources import SUITE, apt_lines
+from kloc.build.host import require
+
+TEMPORARY = Path("/var/tmp")
+"""Where roots are made: on a disk, unlike /tmp, and open to other user ids, unlike a home."""
+
+EPOCH = 1704067200
+"""The time stamped on all that is made, so that it is the same on every host: 2024-01-01 UTC."""
+
+
+def bootstrap(
+    what: str,
+    packages: Sequence[str],
+    tar: Path,
+    *,
+    seconds: float,
+    variant: str = "essential",
+    lines: Sequence[str] = (),
+) -> None:
+    """Write to `tar` a root with `packages`: `what`, taking about `seconds`.
+
+    `variant` is mmdebstrap's, and `lines` are apt's (default: those of SUITE). Works as root, and
+    without it through user namespaces. A package that is not there: KlocError.
+    """
+    require()
+    mode = "root" if os.geteuid() == 0 else "unshare"
+    if mode == "unshare":
+        check_subordinate_ids()
+    left_out = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
+    argv = [
+        *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *left_out),
+        *(f"--include={','.join(packages)}", SUITE, "-", *(lines or apt_lines())),
+    ]
+    terminal.command_line(argv)
+    environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}
+    with progress.estimated(f"making {what}", seconds), tar.open("wb") as out:
+        status, errors = _mmdebstrap(argv, environment, out)
+    if status != 0:
+        raise _bootstrap_error(what, errors)
+
+
+def _mmdebstrap(
+    argv: Sequence[str], environment: Mapping[str, str], out: IO[bytes]
+) -> tuple[int, str]:
+    """Run it; return its status and messages. If interrupted, let it clean up after itself."""
+    process = subprocess.Popen(
+        argv,
+        env=environment,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        _, errors = process.communicate()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    return process.returncode, errors
+
+
+def _bootstrap_error(what: str, output: str) -> KlocError:
+    unknown = re.findall(r"Unable to locate package (\S+)", output)
+    if unknown:
+        return KlocError(
+            f"Debian 13 has no package {', '.join(sorted(set(unknown)))}",
+            hint="look for its name on packages.debian.org or with apt-cache search",
+        )
+    last = "\n".join(output.splitlines()[-15:])
+    mirrors = " and ".join(sorted({line.split()[1] for line in apt_lines()}))
+    return KlocError(
+        f"mmdebstrap could not make {what}:\n{last}",
+        hint=f"it fetches from {mirrors}; is the network up, and is there space in {TEMPORARY}?",
+    )
+
+
+def check_subordinate_ids() -> None:
+    """Raise KlocError if this user has no user ids to make a Debian root with."""
+    user = pwd.getpwuid(os.geteuid())
+    for table in (Path("/etc/subuid"), Path("/etc/subgid")):
+        entries = table.read_text().splitlines() if table.exists() else []
+        owners = {entry.partition(":")[0] for entry in entries}
+        if not owners & {user.pw_name, str(user.pw_uid)}:
+            raise KlocError(
+                f"user {user.pw_name} has no range of ids in {table}, which a root is made with",
+                hint="as root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "
+                + user.pw_name,
+            )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds QEMU plugins: the timing model, and the counter of `kloc bench cost`."""
+
+import shutil
+from pathlib import Path
+
+from kloc.base import cache, progress
+from kloc.base.paths import PROJECT
+from kloc.build import root
+from kloc.build.root import Bind
+
+PLUGIN = Path("machine/plugin")
+HEADERS = Path("kernel/files/include/uapi/linux")
+COUNTER = PROJECT / "machine" / "bench" / "count.c"
+COUNTER_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wstrict-prototypes", "-Wmissing-prototypes")
+BUILD = Path("/build")
+"""Where the root sees what is built, so that the result does not depend on the checkout's path."""
+
+
+def build() -> Path:
+    """Return model.so, built in the tool root from machine/plugin if it is not in the cache."""
+    contents = [piece for path in sources() for piece in (str(path), PROJECT / path)]
+    key = cache.key(root.tool_root().key, *contents)
+    return cache.build("plugin", key, _make) / "model.so"
+
+
+def sources() -> list[Path]:
+    """Return what model.so is made from, relative to the checkout."""
+    names = ("*.c", "*.h", "Makefile")
+    found = [path for name in names for path in (PROJECT / PLUGIN).rglob(name)]
+    found += (PROJECT / HEADERS).glob("*.h")
+    return sorted(path.relative_to(PROJECT) for path in found)
+
+
+def make(folder: Path, target: str) -> str:
+    """Run `make target` on a copy of the sources, `folder`, and return what it printed.
+
+    What it makes is in `folder`/out.
+    """
+    for path in sources():
+        copy = folder / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / path, copy)
+    argv = ["make", "-C", str(BUILD / PLUGIN), f"OUT={BUILD}/out", target]
+    return root.tool_root().run(argv, binds=[Bind(folder, BUILD)])
+
+
+def counter() -> Path:
+    """Return count.so, made of machine/bench/count.c: it counts cache lines that a call touches."""
+    tools = root.tool_root()
+    headers = PROJECT / PLUGIN
+    flags = [*COUNTER_FLAGS, *WARNINGS]
+    sources, api, out = Path("/sources"), Path("/api"), Path("/out")
+
+    def make(draft: Path) -> None:
+        files = ["-I", str(api), "-o", str(out / "count.so"), str(sources / COUNTER.name)]
+        binds = [Bind(COUNTER.parent, sources), Bind(headers, api), Bind(draft, out)]
+        tools.run(["gcc", *flags, *files], binds=binds)
+
+    key = cache.key(tools.key, *flags, COUNTER.parent, headers / "qemu_api.h")
+    return cache.build("plugin", key, make) / "count.so"
+
+
+def _make(draft: Path) -> None:
+    with progress.shown("building the timing model"):
+        make(draft / "tree", "all")
+    (draft / "tree" / "out" / "model.so").rename(draft / "model.so")
+    cache.remove(draft / "tree")

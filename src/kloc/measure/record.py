@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results: what a run's raw output says, in the form that files and tables have.
+
+The form of a result file, schema 1, is described in docs/results.md; later
+work adds keys and keeps these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from kloc.machine import guest_console
+from kloc.machine.job import Job, Raw
+from kloc.measure import oracle
+from kloc.measure.policy import Policy
+from kloc.measure.workload import FULL, Outcome, Size
+
+# /proc/vmstat's names of what is counted over the measured region.
+HINT_FAULTS = "numa_hint_faults"
+VMSTAT_KEPT = (
+    "numa_hint_faults",
+    "numa_pages_migrated",
+    "pgpromote_success",
+    "pgpromote_candidate",
+    "pgdemote_kswapd",
+    "pgdemote_direct",
+    "pgdemote_khugepaged",
+    "pgmigrate_success",
+    "pgmigrate_fail",
+    "pgsteal_kswapd",
+    "pgsteal_direct",
+    "pgsteal_khugepaged",
+    "workingset_refault_anon",
+    "workingset_refault_file",
+)
+# Pages whose eviction to storage spoils a bound.
+EVICTED = ("pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged")
+DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
+
+Run = dict[str, Any]
+
+
+def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = FULL) -> Run:
+    """Return the result of one finished run, of a workload of this size."""
+    model = raw.model
+    seconds = model["time_ns"] / 1e9
+    vmstat = vmstat_change(raw.frames)
+    run: Run = {
+        "workload": job.name,
+        "policy": policy.name,
+        "settings": dict(job.settings),
+        "machine": machine_summary(job),
+        "seed": job.seed,
+        "size": asdict(size),
+        "cores": job.profile.cores,
+        "operations": outcome.operations,
+        "seconds": seconds,
+        "throughput": outcome.operations / seconds,
+        "latency_ns": dict(outcome.latency_ns) if outcome.latency_ns else None,
+        "instructions": dict(model["instructions"]),
+        "stall_ns": model["stall_ns"],
+        "misses": model["misses"],
+        "storage_wait_ns": model["storage_wait_ns"],
+        "idle_ns": model["idle_ns"],
+        "background": model["background"],
+        "background_excess_ns": model["background_excess_ns"],
+        "pages": mean_pages(model),
+        "migrated_pages": model["migrated"],
+        "moved_pages": model["moved"],
+        "traffic_bytes": model["traffic_bytes"],
+        "series": series(model["series"]),
+        "hint_faults": vmstat[HINT_FAULTS],
+        "vmstat": vmstat,
+        "contexts": contexts(raw.frames),
+        "clock_error": clock_error(model),
+        "computed": False,
+        "notes": [],
+    }
+    if policy.fast_kinds is not None:
+        run["placement"] = {"fast": list(policy.fast_kinds)}
+    if "objects" in model:
+        run["objects"] = model["objects"]
+    run["notes"] = notes(policy, run, raw)
+    return run
+
+
+def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run:
+    """Return the oracle's result, derived from an all-slow run and its per-frame counts."""
+    best = oracle.place(pages, free_fast)
+    seconds = all_slow["seconds"] - best.saved_ns / 1e9
+    keep = ("workload", "machine", "seed", "size", "cores", "operations", "instructions")
+    run: Run = {key: all_slow[key] for key in keep}
+    run.update(
+        policy=policy.name,
+        settings={},
+        seconds=seconds,
+        throughput=run["operations"] / seconds,
+        latency_ns=None,
+        computed=True,
+        oracle=asdict(best),
+        notes=[f"computed from the {all_slow['policy']} run"],
+    )
+    return run
+
+
+def machine_summary(job: Job) -> dict[str, Any]:
+    """Return the machine's name, what was varied, and its sizes, as each run has them.
+
+    `slow_bandwidth` is in bytes a ns (GB/s).
+    """
+    slow = job.profile.slow
+    return {
+        "name": job.profile.name,
+        "variant": job.profile.variant,
+        "slow_bandwidth": {"read": slow.read_bandwidth, "write": slow.write_bandwidth},
+        "fast_bytes": job.profile.fast.capacity,
+        "slow_bytes": job.profile.slow.capacity,
+        "background": job.profile.background,
+    }
+
+
+def vmstat_change(frames: Mapping[str, str]) -> dict[str, int]:
+    """Return how the kernel's counters changed over the measured region."""
+    begin, end = (_vmstat(frames[name]) for name in ("vmstat_begin", "vmstat_end"))
+    return {name: end.get(name, 0) - begin.get(name, 0) for name in VMSTAT_KEPT}
+
+
+def contexts(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return what contexts counted over the region, and what there was of them at its end.
+
+    The names are those of /sys/kernel/mm/kloc/stat. Empty if the kernel has no contexts.
+    """
+    if "contexts_end" not in frames:
+        return {}
+    begin, end = (_vmstat(frames[name]) for name in ("contexts_begin", "contexts_end"))
+    changed = {name: value - begin.get(name, 0) for name, value in end.items()}
+    return {"changed": {name: value for name, value in changed.items() if value}, "end": end}
+
+
+def clock_error(model: Mapping[str, Any]) -> float:
+    """Return by what fraction the guest's clock and the model's time differ over the region."""
+    error: float = abs(model["monotonic_ns"] - model["time_ns"]) / max(1, model["time_ns"])
+    return error
+
+
+def mean_pages(model: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Return the pages of each tier by kind: the mean of the region's samples.
+
+    At the region's end a program has exited, and its pages are free.
+    """
+    samples: Mapping[str, Mapping[str, list[int]]] = model["series"].get("pages", {})
+    if not model["series"].get("t_ns"):
+        return {tier: dict(kinds) for tier, kinds in model["pages"].items()}
+    return {
+        tier: {kind: round(sum(counts) / len(counts)) for kind, counts in kinds.items()}
+        for tier, kinds in samples.items()
+    }
+
+
+def series(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the time series with the pages of each tier under a key of its own."""
+    result = {key: value for key, value in raw.items() if key != "pages"}
+    for tier, kinds in raw.get("pages", {}).items():
+        result[f"pages_{tier}"] = kinds
+    return result
+
+
+def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
+    """Return what a reader of this run's figures should know."""
+    said = []
+    counted = {
+        "promoted": sum(run["migrated_pages"]["promoted"].values()),
+        "demoted": sum(run["migrated_pages"]["demoted"].values()),
+        "hint_faults": run["hint_faults"],
+    }
+    idle = [counter for counter in policy.expect if not counted[counter]]
+    if policy.expect and len(idle) == len(policy.expect):
+        said.append(f"{policy.name} did nothing here: no {_words(idle)}")
+    elif idle:
+        said.append(f"no {_words(idle)}")
+    # The kernel counts a demoted page as a reclaimed one too.
+    evicted = sum(run["vmstat"][name] for name in EVICTED)
+    evicted -= sum(run["vmstat"][name] for name in DEMOTED)
+    if evicted > 0:
+        said.append(f"{evicted} pages were evicted to storage")
+    # The kernel's log has what is too little for the console, too.
+    warnings = guest_console.WARNING.findall(raw.frames.get("kernel", raw.console))
+    if warnings:
+        said.append(f"the guest's kernel printed {len(warnings)} warnings")
+    if run["clock_error"] >= 0.01:
+        said.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
+    return said
+
+
+def _words(counters: Iterable[str]) -> str:
+    words = {
+        "promoted": "page was promoted",
+        "demoted": "page was demoted",
+        "hint_faults": "hint fault",
+    }
+    return " and no ".join(words[counter] for counter in counters)
+
+
+def _vmstat(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text, re.M)}

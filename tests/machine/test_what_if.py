@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Placement by kind: a program's own memory is as fast as its kind, wherever it lies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kloc.build import programs
+from kloc.machine import launcher, profile
+from kloc.machine.job import Job
+from kloc.machine.parts import prepare_parts
+from kloc.measure import policy, what_if
+from support.in_machine import SOURCES
+
+pytestmark = pytest.mark.machine
+
+COMMANDS = ("chase 0 16 250000", "chase 1 16 250000")
+"""Dependent loads from memory on the fast node, and on the slow one."""
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    return programs.build(SOURCES / "chase.c")
+
+
+def run(program: Path, fast_kinds: tuple[str, ...]) -> tuple[list[float], Any]:
+    """Return the latency that each of COMMANDS met, and the model's report."""
+    host = profile.load(profile.DEFAULT)
+    job = Job(
+        name="chase",
+        profile=host,
+        scripts={"measured": "".join(f"{program.parent}/{line}\n" for line in COMMANDS)},
+        settings=policy.load(what_if.NEITHER).settings("", host),
+        copies=(program,),
+        fast_kinds=fast_kinds,
+    )
+    raw = launcher.run(job, prepare_parts(()))
+    said = [json.loads(line) for line in raw.frames["measured"].splitlines()]
+    stalls = [one["elapsed_ns"] - one["instructions"] * host.cpu.ns_per_instruction for one in said]
+    return [stall / one["accesses"] for stall, one in zip(stalls, said, strict=True)], raw.model
+
+
+def test_the_application_is_fast_on_either_node(program: Path) -> None:
+    host = profile.load(profile.DEFAULT)
+    latencies, model = run(program, what_if.APPLICATION)
+    assert latencies == pytest.approx([host.fast.read_latency_ns] * 2, rel=0.01)
+    assert set(model["stall_ns"]["fast"]) <= set(what_if.APPLICATION)
+    assert not set(model["stall_ns"]["slow"]) & set(what_if.APPLICATION)
+    assert "anon" in model["pages"]["fast"] and "anon" not in model["pages"]["slow"]
+
+
+def test_the_application_is_slow_on_either_node(program: Path) -> None:
+    host = profile.load(profile.DEFAULT)
+    kernel = next(row.fast for row in what_if.rows() if row.name == "kernel")
+    latencies, model = run(program, kernel)
+    assert latencies == pytest.approx([host.slow.read_latency_ns] * 2, rel=0.01)
+    assert set(model["stall_ns"]["slow"]) <= set(what_if.APPLICATION)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The packages of src/kloc form layers: a module imports from its own layer or a lower one."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kloc.base.paths import PROJECT
+
+SOURCE = PROJECT / "src" / "kloc"
+
+ALLOWED = {
+    "base": {"base"},
+    "build": {"base", "build"},
+    "machine": {"base", "build", "machine"},
+    "measure": {"base", "build", "machine", "measure"},
+    "results": {"base", "build", "machine", "measure", "results"},
+    "server": {"base", "server"},
+    "commands": {"base", "build", "machine", "measure", "results", "server", "commands"},
+}
+"""Which packages the modules of each package may import."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the packages of kloc that the module at `path` imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "kloc":
+            names = [f"kloc.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        yield from (name.split(".")[1] for name in names if name.startswith("kloc."))
+
+
+def test_every_package_has_a_layer() -> None:
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert packages == set(ALLOWED)
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_a_package_imports_nothing_above_it(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(SOURCE)} imports kloc.{name}"
+        for path in sorted((SOURCE / package).rglob("*.py"))
+        for name in imported(path)
+        if name not in ALLOWED[package]
+    ]
+    assert not wrong
+
+
+def test_no_two_packages_import_each_other() -> None:
+    for package, below in ALLOWED.items():
+        for other in below - {package}:
+            assert package not in ALLOWED[other]

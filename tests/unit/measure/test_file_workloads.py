@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What fio, the programs for small files, liblinear and db_bench's service report is checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kloc.measure import workload
+from kloc.measure.workload import FULL, Outcome, WorkloadFailed
+
+
+def outcome(name: str, check: str, measured: str = "") -> Outcome:
+    return workload.load(name).outcome({"check": check, "measured": measured}, FULL)
+
+
+def fio_job(name: str, reads: int, writes: int = 0, error: int = 0) -> dict[str, Any]:
+    def counted(count: int) -> dict[str, Any]:
+        return {"total_ios": count, "clat_ns": {"bins": {"1000": count} if count else {}}}
+
+    return {
+        "jobname": name,
+        "error": error,
+        "read": counted(reads),
+        "write": counted(writes),
+    }
+
+
+def fio(
+    reads: int = 80_000, writes: int = 80_000, verified: int = 163_840, error: int = 0
+) -> Outcome:
+    """Return the outcome of fio-randrw, whose file has 163,840 blocks."""
+    done = json.dumps({"jobs": [fio_job("one", reads, writes)]}, indent=2)
+    compared = json.dumps({"jobs": [fio_job("one", verified, error=error)]}, indent=2)
+    return outcome("fio-randrw", f"fio: a note of its own\n{done}\n{compared}\n")
+
+
+def test_fio_counts_reads_and_writes() -> None:
+    found = fio()
+    assert found.operations == 160_000
+    assert found.latency_ns == {"p50": 1000.0, "p95": 1000.0, "p99": 1000.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"reads": 79_999}, "159999 of 160000 blocks of job one were done"),
+        ({"verified": 163_839}, "163839 of 163840 blocks of job one were verified"),
+        ({"error": 84}, "failed in job one, before all was verified"),
+    ],
+)
+def test_fio_that_did_not_do_its_work_fails(changes: Mapping[str, int], reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        fio(**changes)
+
+
+def test_fio_without_a_report_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="left no report:\nfio: no space left"):
+        outcome("filebench", "fio: no space left")
+
+
+def test_each_filebench_thread_has_a_file_of_its_own_and_half_draw_by_zipf() -> None:
+    start = workload.load("filebench").start
+    assert start is not None
+    sequential, random = start(FULL, 1).split("--name=")[1:]
+    assert "--numjobs=8 --filename_format='sequential.$jobnum' --rw=rw " in sequential
+    assert "--numjobs=8 --filename_format='random.$jobnum' --rw=randrw " in random
+    assert "zipf" in random and "zipf" not in sequential
+
+
+SMALLFILES = "list 80\nstat 16000\nread 32000\ncreate 4000\nrename 4000\nunlink 4000\n"
+TIMES = "time 1000 2000 75\ntime 2000 4000 25\n"
+FOUND = "list 300\nstat 60000\nread 60000\n"
+
+
+def test_smallfiles_counts_all_operations() -> None:
+    found = outcome("smallfiles", FOUND, SMALLFILES + TIMES)
+    assert found.operations == 80 + 16_000 + 32_000 + 3 * 4_000
+    assert found.latency_ns is not None
+    assert found.latency_ns["p95"] == pytest.approx(3600)
+
+
+@pytest.mark.parametrize(
+    ("check", "measured", "reason"),
+    [
+        (FOUND.replace("stat 60000", "stat 59999"), SMALLFILES, "found stat 59999 times"),
+        (FOUND, SMALLFILES.replace("rename 4000", "rename 0"), "done rename 0 times"),
+        (FOUND, "", "done list None times"),
+    ],
+)
+def test_smallfiles_that_did_not_do_its_work_fails(check: str, measured: str, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        outcome("smallfiles", check, measured + TIMES)
+
+
+MAIL = "delete 450\nreceive 450\nappend 200\nread 900\n"
+
+
+def test_mail_counts_what_all_servers_did() -> None:
+    found = outcome("mail", "read 3000\n" * 16, (MAIL + TIMES) * 16)
+    assert found.operations == 16 * (450 + 450 + 200 + 900)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "servers", "reason"),
+    [(15, 16, "found read 45000 times and not 48000"), (16, 15, "done delete 6750 times")],
+)
+def test_mail_that_lost_messages_or_a_server_fails(boxes: int, servers: int, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        outcome("mail", "read 3000\n" * boxes, (MAIL + TIMES) * servers)
+
+
+LIBLINEAR = "..*\noptimization finished, #iter = 7\nAccuracy = 88.7333% (1775/2000)\n"
+
+
+def test_liblinear_counts_each_row_of_each_iteration() -> None:
+    assert outcome("liblinear", LIBLINEAR) == Outcome(7 * 200_000, None)
+
+
+@pytest.mark.parametrize(
+    ("check", "reason"),
+    [
+        (LIBLINEAR.replace("finished", "broke off"), "did not finish"),
+        (LIBLINEAR.replace("88.7", "50.0"), "50.0333 % of rows"),
+        (LIBLINEAR.replace("/2000", "/1000"), "was not tested"),
+    ],
+)
+def test_liblinear_that_did_not_learn_fails(check: str, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        outcome("liblinear", check)
+
+
+MIXGRAPH = """
+mixgraph     :      25.125 micros/op 39800 ops/sec 1.206 seconds 48000 operations;   35.0 MB/s \
+( Gets:5100 Puts:840 Seek:60, reads 5160 in 5160 found, avg size: 35.1 value, 6.4 scan)
+Microseconds per read:
+(       6,      10 ]       50  50.000%  50.000% ##########
+(      10,      15 ]       50  50.000% 100.000% ##########
+"""
+KEYS = "keys 550000\n"
+
+
+def test_mixgraph_counts_all_operations() -> None:
+    found = outcome("rocksdb-mixgraph", KEYS, MIXGRAPH)
+    assert found.operations == 48_000
+    assert found.latency_ns is not None
+    assert found.latency_ns["p50"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "measured", "reason"),
+    [
+        ("rocksdb-mixgraph", KEYS, "", "did not finish"),
+        ("rocksdb-mixgraph", KEYS, MIXGRAPH.replace("48000", "47999"), "47999 of 48000"),
+        ("rocksdb-mixgraph", KEYS, MIXGRAPH.replace("reads 5160", "reads 5159"), "5159 of 5160"),
+        ("rocksdb-mixgraph", "keys 549999\n", MIXGRAPH, "does not hold 550000 keys"),
+        ("rocksdb-backup", KEYS, MIXGRAPH, "does not hold 40 files"),
+        ("rocksdb-backup", KEYS + "copied 39\n", MIXGRAPH, "does not hold 40 files"),
+    ],
+)
+def test_a_service_that_did_not_do_its_work_fails(
+    name: str, check: str, measured: str, reason: str
+) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        outcome(name, check, measured)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs beside each other: one that fails costs its own figure, not those of the others."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.machine import job, launcher, profile
+from kloc.measure import policy, record, runner, task, workload
+
+POLICIES = ("all-slow", "stock", "all-fast")
+
+
+class Ended:
+    """A machine that has come to its end, or to what its measured script says."""
+
+    instructions, stage = 0, "measured"
+
+    def __init__(self, job: job.Job, parts: Any, folder: Path) -> None:
+        self.job, self.folder = job, folder
+        self.stopped: list[str] = parts
+
+    def __enter__(self) -> Ended:
+        if self.job.scripts["measured"] == "full disk\n":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.folder / "job.img"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopped.append(self.job.name)
+
+    def step(self) -> Any:
+        if self.job.scripts["measured"] == "false\n":
+            console = self.folder / "console"
+            console.write_text("what went wrong\n")
+            raise KlocError("measured ended with status 1", f"see {console}")
+        if self.job.scripts["measured"] == "Ctrl-C\n":
+            raise KeyboardInterrupt
+        return SimpleNamespace(frames={"measured": self.job.scripts["measured"]}, pages=None)
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> list[str]:
+    """Machines that end at once; the list is of those that were stopped again."""
+
+    def from_raw(job: job.Job, chosen: policy.Policy, *_: object) -> record.Run:
+        return {
+            "workload": job.name,
+            "policy": chosen.name,
+            "seed": job.seed,
+            "machine": {"variant": ""},
+        }
+
+    monkeypatch.setattr(launcher, "Machine", Ended)
+    monkeypatch.setattr(record, "from_raw", from_raw)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0)
+    monkeypatch.setattr(runner, "at_once", lambda todo: 1)
+    return []
+
+
+def outcome(printed: Mapping[str, str], size: workload.Size) -> workload.Outcome:
+    return workload.Outcome(int(printed["measured"]), None)
+
+
+def made_up_task(policy_name: str, script: str) -> task.Task:
+    what = workload.Workload(
+        name="w",
+        summary="",
+        packages=(),
+        setup=lambda size, seed: "",
+        measured=lambda size, seed: script,
+        check=None,
+        outcome=outcome,
+    )
+    host = profile.load("tiered")
+    return task.Task(what, policy.load(policy_name), host, 1, workload.FULL)
+
+
+def made(scripts: dict[str, str], stopped: list[str]) -> list[record.Run]:
+    todo = [made_up_task(name, script) for name, script in scripts.items()]
+    parts: Any = {"w": stopped}
+    return runner.measure(todo, [each.policy for each in todo], parts)
+
+
+def test_all_runs_come_in_the_order_of_their_policies(stopped: list[str]) -> None:
+    runs = made(dict.fromkeys(POLICIES, "1\n"), stopped)
+    assert [run["policy"] for run in runs] == list(POLICIES)
+    assert stopped == ["w"] * 3
+
+
+def test_one_that_fails_leaves_the_others_their_results(
+    stopped: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(runner.Incomplete, match="no figures of w under stock, seed 1") as failed:
+        made({"all-slow": "1\n", "stock": "false\n", "all-fast": "1\n"}, stopped)
+    assert [run["policy"] for run in failed.value.runs] == ["all-slow", "all-fast"]
+    assert stopped == ["w"] * 3
+    said = capsys.readouterr().err
+    assert "w under stock, seed 1 failed: measured ended with status 1" in said
+
+
+def test_the_console_that_an_error_names_is_there_to_read(stopped: list[str]) -> None:
+    with pytest.raises(runner.Incomplete) as failed:
+        made({"all-slow": "1\n", "stock": "false\n"}, stopped)
+    console = Path(str(failed.value.hint).removeprefix("see "))
+    assert console.read_text() == "what went wrong\n"
+
+
+def test_one_that_cannot_start_leaves_the_others_their_results(stopped: list[str]) -> None:
+    with pytest.raises(runner.Incomplete, match=r"job\.img: No space left on device") as failed:
+        made({"all-slow": "1\n", "stock": "full disk\n", "all-fast": "1\n"}, stopped)
+    assert [run["policy"] for run in failed.value.runs] == ["all-slow", "all-fast"]
+
+
+def test_what_a_workload_cannot_read_fails_that_run_alone(stopped: list[str]) -> None:
+    with pytest.raises(runner.Incomplete, match=r"w: its outcome\(\) failed: ValueError") as failed:
+        made({"all-slow": "1\n", "stock": "a warning\n", "all-fast": "1\n"}, stopped)
+    assert [run["policy"] for run in failed.value.runs] == ["all-slow", "all-fast"]
+    assert re.match(r"see .*test_measure\.py, line \d+", str(failed.value.hint))
+
+
+def test_who_interrupts_it_gets_what_was_done(stopped: list[str]) -> None:
+    with pytest.raises(runner.Interrupted) as ended:
+        made({"all-slow": "1\n", "stock": "Ctrl-C\n", "all-fast": "1\n"}, stopped)
+    assert [run["policy"] for run in ended.value.runs] == ["all-slow"]
+    assert stopped == ["w"] * 2
+
+
+def test_one_alone_says_what_it_met(stopped: list[str]) -> None:
+    with pytest.raises(KlocError, match=r"^measured ended with status 1$"):
+        made({"stock": "false\n"}, stopped)
+    assert stopped == ["w"]

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workloads: their scripts are shell, their output is read, and work not done is seen."""
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.measure import workload
+from kloc.measure.workload import FULL, LONG, QUICK, Outcome, Size, Workload, WorkloadFailed
+
+DB_BENCH = """
+overwrite    :      78.458 micros/op 117214 ops/sec 0.102 seconds 18000 operations;  113.6 MB/s
+Microseconds per write:
+Count: 100 Average: 85.2655  StdDev: 777.14
+------------------------------------------------------
+(       2,       3 ]       50   0.275%   0.275% ####
+(       4,       6 ]       50  37.042%  59.783% #######
+
+... finished 100 ops         \rreadrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds \
+27000 operations;  428.7 MB/s (2250 of 2250 found)
+readrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds 27000 operations;  428.7 MB/s \
+(2250 of 2250 found)
+readseq      :       1.241 micros/op 3217158 ops/sec 0.007 seconds 9000 operations; 3117.2 MB/s
+fillseq      :       4.539 micros/op 220309 ops/sec 0.454 seconds 18000 operations;  213.5 MB/s
+"""
+# One client had all its replies after 40 to 80 us, the other half of them after 80 to 100 us.
+REDIS = """
+requests 300
+"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms",\
+"max_latency_ms"
+"SET","34285.71","0.052","0.040","0.060","0.078","0.080","0.080"
+requests 300
+"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms",\
+"max_latency_ms"
+"GET","34285.71","0.052","0.040","0.080","0.098","0.100","0.100"
+"""
+
+
+def rocksdb(measured: str = DB_BENCH, keys: int = 600_000, log: int = 1750) -> Outcome:
+    printed = {"measured": measured, "check": f"keys db {keys}\nkeys log {log}\n"}
+    return workload.load("rocksdb").outcome(printed, FULL)
+
+
+def redis(
+    keys: int = 50_000, errors: int = 0, calls: int = 15_024, clients: str = 16 * REDIS
+) -> Outcome:
+    per_server = (
+        f"cmdstat_set:calls={calls - 1000},usec=1\ncmdstat_get:calls=1000,usec=1\n"
+        f"keys {keys}\nerrors {errors}\nvalue 1024\n"
+    )
+    checkpoint = f"RDB looks OK!\n[info] {keys} keys read\n"
+    return workload.load("redis").outcome({"check": clients + 8 * per_server + checkpoint}, FULL)
+
+
+def test_rocksdb_counts_the_operations_of_all_benchmarks() -> None:
+    outcome = rocksdb()
+    assert outcome.operations == 18_000 + 27_000 + 9_000 + 18_000
+    assert outcome.latency_ns == {"p50": 3000.0, "p95": 5800.0, "p99": 5960.0}
+
+
+@pytest.mark.parametrize(
+    ("measured", "keys", "reason"),
+    [
+        (DB_BENCH.replace("readseq ", "readsuq "), 600_000, "did not finish readseq"),
+        (DB_BENCH.replace("(2250 of", "(2249 of"), 600_000, "2249 of 2250 keys were found"),
+        (DB_BENCH, 599_999, "holds 599999 keys"),
+    ],
+)
+def test_rocksdb_that_did_not_do_its_work_fails(measured: str, keys: int, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        rocksdb(measured, keys)
+
+
+def test_rocksdb_whose_log_lost_keys_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="database log holds 1749 keys and not 1750"):
+        rocksdb(log=1749)
+
+
+def test_redis_counts_what_the_servers_did_and_adds_up_the_clients_latencies() -> None:
+    outcome = redis()
+    assert outcome.operations == 8 * 15_024
+    assert outcome.latency_ns is not None
+    # 225 of each 600 requests took up to 60 us, and 450 took up to 80 us.
+    assert outcome.latency_ns["p50"] == pytest.approx(66_666.7)
+    assert 95_000 < outcome.latency_ns["p95"] < outcome.latency_ns["p99"] <= 100_000
+
+
+def test_redis_that_lost_keys_or_operations_or_reported_errors_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="keys 50000"):
+        redis(keys=49_999)
+    with pytest.raises(WorkloadFailed, match="errors 0"):
+        redis(errors=2)
+    with pytest.raises(WorkloadFailed, match="did 120000 of 120192"):
+        redis(calls=15_000)
+    with pytest.raises(WorkloadFailed, match="30 of 32 clients told"):
+        redis(clients=15 * REDIS)
+
+
+@pytest.mark.parametrize("name", workload.names())
+@pytest.mark.parametrize("size", [FULL, QUICK, LONG])
+def test_every_script_is_shell(name: str, size: Size) -> None:
+    what = workload.load(name)
+    scripts = [what.setup(size, 1), what.measured(size, 1)]
+    scripts += [each(size, 1) for each in (what.start, what.check) if each]
+    for script in scripts:
+        subprocess.run(["sh", "-n"], input=script, text=True, check=True)
+
+
+def region(what: Workload, seed: int) -> str:
+    return (what.start(FULL, seed) if what.start else "") + what.measured(FULL, seed)
+
+
+@pytest.mark.parametrize("name", workload.names())
+def test_the_seed_changes_what_is_measured_and_not_what_is_loaded(name: str) -> None:
+    what = workload.load(name)
+    # liblinear draws the order of its rows itself, by a seed of its own.
+    assert (region(what, 1) != region(what, 2)) == (name != "liblinear")
+    assert what.setup(FULL, 1) == what.setup(FULL, 2)
+
+
+def test_quick_is_a_quarter_and_long_ten_times_the_region() -> None:
+    assert (QUICK.loaded(400), QUICK.operations(400)) == (100, 100)
+    assert (LONG.loaded(400), LONG.operations(400)) == (400, 4000)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "expected"),
+    [
+        ({(0, 100): 100}, {"p50": 50.0, "p95": 95.0, "p99": 99.0}),
+        ({(0, 10): 50, (1000, 2000): 50}, {"p50": 10.0, "p95": 1900.0, "p99": 1980.0}),
+    ],
+)
+def test_percentiles_are_interpolated_within_buckets(
+    histogram: Mapping[tuple[float, float], int], expected: Mapping[str, float]
+) -> None:
+    assert workload.percentiles(histogram) == pytest.approx(expected)
+
+
+def test_no_latencies_at_all_is_a_failure() -> None:
+    with pytest.raises(WorkloadFailed):
+        workload.percentiles({})
+
+
+def test_an_unknown_workload_is_answered_with_the_nearest() -> None:
+    with pytest.raises(KlocError, match="did you mean 'rocksdb'"):
+        workload.load("rockdb")
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder of workloads with nothing in it."""
+    monkeypatch.setattr(workload, "WORKLOADS", tmp_path)
+    workload._registry.cache_clear()
+    yield tmp_path
+    workload._registry.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("\nx = missing\n", r"bad\.py, line 2: NameError: name 'missing' is not defined"),
+        ("\ndef workloads(:\n", r"bad\.py: SyntaxError: .*line 2"),
+        ("import no_such_module\n", r"bad\.py, line 1: ModuleNotFoundError"),
+        ("", r"bad\.py: AttributeError: .*'workloads'"),
+        ("def workloads():\n    return {}['a']\n", r"bad\.py, line 2: KeyError: 'a'"),
+    ],
+)
+def test_a_mistake_in_a_workloads_file_is_told(text: str, reason: str, folder: Path) -> None:
+    (folder / "bad.py").write_text(text)
+    for ask in (workload.names, lambda: workload.load("redis")):
+        with pytest.raises(KlocError, match=reason) as told:
+            ask()
+        assert "docs/guide.md" in (told.value.hint or "")
+
+
+@pytest.mark.parametrize("size", [FULL, QUICK, LONG])
+def test_redis_clients_are_asked_for_whole_pipelines(size: Size) -> None:
+    """redis-benchmark may give up just before its end if they are not."""
+    start = workload.load("redis").start
+    assert start
+    script = start(size, 1)
+    counts = [int(count) for count in re.findall(r"^ +client \d [sg]et (\d+) \d+$", script, re.M)]
+    assert len(counts) == 4
+    assert all(count % 16 == 0 for count in counts)
