@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes files atomically: a reader sees the old content or the new, never a part of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kloc.base.errors import KlocError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the content of `path` with `text`.
+
+    On failure, on a full disk for example, `path` keeps its content. Characters that UTF-8 cannot
+    encode are written as XML character references. Raises KlocError if the file cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
+        draft.rename(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise KlocError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_json(path: Path | None, content: Any) -> None:
+    """Write `content` as JSON to `path`, or to stdout if `path` is `-`; do nothing for None.
+
+    Raises KlocError if the file cannot be written.
+    """
+    if path is None:
+        return
+    text = json.dumps(content, indent=1)
+    if str(path) == "-":
+        print(text)
+    else:
+        write_text(path, text + "\n")
