@@ -2,8 +2,8 @@
 """Small files on ext4: the workloads smallfiles and mail, by C programs of our own.
 
 With tens of thousands of small files, inodes, dentries, page cache and journal
-fill fast memory, and application memory is small. No benchmark in Debian does
-this: fsmark never reads; postmark does not rename, list or sync.
+fill fast memory, and application memory is small. Debian's benchmarks of small
+files lack operations: fsmark never reads; postmark does not rename, list or sync.
 
 The contents of a file follow from its name, and every read compares them. The
 check, after the measured phase, reads every file that must exist by then.
@@ -25,8 +25,8 @@ mail (workloads/src/mail.c) models a mail server, after Filebench's Varmail.
   16 KiB, 8 KiB on average.
 - Measured: 16 processes, one for each box, run 450 rounds each. A round deletes a
   message; receives one (create, write, fsync); reads one, appends 1 KiB to it and
-  syncs it; and reads one. It draws these from the box's 256 recent messages.
-  Older messages are kept and never read.
+  syncs it; and reads one. The messages that it deletes, reads and appends to are
+  drawn from the 256 recent ones of the box. Older messages are kept and never read.
 - Operations: each delete, receive, append and read counts as one. A message that
   was appended to before is read and not appended to again.
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs that work on many small files share: random numbers, files
- * whose size and contents follow from who they are, and the time of operations.
+ * Shared by the workload programs: random numbers, files whose size and contents
+ * follow from a 64-bit id, a histogram of operation times, and parsing of arguments.
+ *
+ * All functions end the program with a message if they fail.
  */
 #ifndef FILES_H
 #define FILES_H
@@ -17,11 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The state of a generator of random numbers (SplitMix64). */
+/* A random number generator (SplitMix64). Any @state is a valid seed. */
 struct random {
 	uint64_t state;
 };
 
+/* Return a hash of @z: the output function of SplitMix64. */
 static inline uint64_t mix(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -29,13 +32,17 @@ static inline uint64_t mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
+/* Return a random number from 0 to @below - 1. */
 static inline uint64_t draw(struct random *random, uint64_t below)
 {
 	random->state += 0x9e3779b97f4a7c15ull;
 	return mix(random->state) % below;
 }
 
-/* Fills the buffer with what the file `id` has from `offset` on; all in bytes, in words of 8. */
+/*
+ * Fill @buffer with the contents of file @id from @offset on. @bytes is rounded up to a
+ * multiple of 8, and @offset must be one.
+ */
 static inline void fill(uint64_t *buffer, size_t bytes, uint64_t id, size_t offset)
 {
 	uint64_t first = mix(id + 1) + offset / 8;
@@ -44,7 +51,10 @@ static inline void fill(uint64_t *buffer, size_t bytes, uint64_t id, size_t offs
 		buffer[i] = first + i;
 }
 
-/* Ends the program unless the buffer holds what the file `id` has from its begin on. */
+/*
+ * Check that @buffer holds the first @bytes of file @id. Only complete words of 8 bytes are
+ * compared.
+ */
 static inline void verify(const uint64_t *buffer, size_t bytes, uint64_t id, const char *path)
 {
 	uint64_t first = mix(id + 1);
@@ -54,7 +64,7 @@ static inline void verify(const uint64_t *buffer, size_t bytes, uint64_t id, con
 			errx(1, "%s: wrong contents at byte %zu", path, 8 * i);
 }
 
-/* Reads the whole of an open file of `bytes` and verifies it. */
+/* Read the open file @id, which must have exactly @bytes, and verify its contents. */
 static inline void read_verified(int file, uint64_t *buffer, size_t bytes, uint64_t id,
 				 const char *path)
 {
@@ -65,12 +75,13 @@ static inline void read_verified(int file, uint64_t *buffer, size_t bytes, uint6
 	verify(buffer, bytes, id, path);
 }
 
-/* Operations and their time, in buckets of 1/8 of a power of two of ns. */
+/* A histogram of operation times in ns; eight buckets for each power of two. */
 #define BUCKETS (64 * 8)
 struct times {
 	uint64_t count[BUCKETS];
 };
 
+/* Return the time of CLOCK_MONOTONIC in ns. */
 static inline uint64_t now(void)
 {
 	struct timespec time;
@@ -79,11 +90,13 @@ static inline uint64_t now(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
+/* Return the smallest time, in ns, that falls into @bucket. */
 static inline uint64_t bucket_start(unsigned int bucket)
 {
 	return bucket < 8 ? bucket : (8ull + bucket % 8) << (bucket / 8 - 1);
 }
 
+/* Count one operation that took @ns. */
 static inline void add_time(struct times *times, uint64_t ns)
 {
 	unsigned int shift = ns < 8 ? 0 : 60 - __builtin_clzll(ns);
@@ -91,7 +104,7 @@ static inline void add_time(struct times *times, uint64_t ns)
 	times->count[ns < 8 ? ns : 8 * shift + (ns >> shift)]++;
 }
 
-/* Prints lines "time FROM TO COUNT", in ns. */
+/* Print a line "time FROM TO COUNT" for each bucket that is not empty; times are in ns. */
 static inline void print_times(const struct times *times)
 {
 	for (unsigned int i = 0; i + 1 < BUCKETS; i++)
@@ -101,13 +114,14 @@ static inline void print_times(const struct times *times)
 			       (unsigned long long)times->count[i]);
 }
 
+/* Return the number that the argument @text stands for. */
 static inline unsigned long number(const char *text)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (!*text || *end)
-		errx(2, "'%s' is no number", text);
+		errx(2, "'%s' not a number", text);
 	return value;
 }
 

@@ -2,14 +2,23 @@
 /*
  * mail load|run|check BOXES MESSAGES ROUNDS SEED
  *
- * Mail servers, one process a box, in the current directory. A round is that
- * of Filebench's Varmail: a message is deleted; one is received (created,
- * written, synced); one is read, something is added to it, and it is synced;
- * one is read. Those that are read, changed and deleted are among the last
- * RECENT that came: mail that is not deleted soon is kept, and hardly looked at.
+ * A mail server that works on BOXES mail boxes in the current directory, with one
+ * process for each box.
  *
- * `load` fills each box with MESSAGES that were kept. `check` goes over what
- * ROUNDS must have left.
+ * `load` writes MESSAGES messages to each box.
+ *
+ * `run` does ROUNDS rounds in each box. A round is that of Filebench's Varmail:
+ * delete a message; receive a message (create, write, sync); read a message,
+ * append to it and sync it; read a message. The messages that a round reads,
+ * appends to and deletes are drawn from the RECENT messages of the box: the newest
+ * ones after the load, where each received message takes the place of the deleted
+ * one. All older messages are kept and never touched: mail that is not deleted
+ * soon is hardly read again.
+ *
+ * `check` reads and verifies every message that exists after `run` with the same
+ * arguments.
+ *
+ * Each prints its counts of operations and their times: see report().
  */
 #include <sys/wait.h>
 
@@ -27,7 +36,10 @@ static uint64_t buffer[(MAX_BYTES + APPENDED) / 8 + 1];
 static unsigned long done[OPERATIONS];
 static struct times times;
 
-/* One box: its recent messages, and how much was added to each. */
+/*
+ * One mail box: its recent messages, by number, and how often each was appended to.
+ * The next message that it receives has the number @next.
+ */
 struct box {
 	unsigned long number, next;
 	unsigned long recent[RECENT];
@@ -35,29 +47,33 @@ struct box {
 	struct random random;
 };
 
+/* Return the id of a message, from which its size and contents follow. */
 static uint64_t id_of(const struct box *box, unsigned long message)
 {
 	return (uint64_t)box->number << 32 | message;
 }
 
-/* A multiple of 8 bytes, so that what is added goes on in whole words. */
+/* Return a message's size as it is received: a multiple of 8 bytes, as fill() needs to append. */
 static size_t size_of(uint64_t id)
 {
 	return 8 * (1 + mix(~id) % (MAX_BYTES / 8));
 }
 
+/* Write the path of a message to @path and return it. */
 static const char *path_of(char *path, const struct box *box, unsigned long message)
 {
 	sprintf(path, "%02lu/%08lu", box->number, message);
 	return path;
 }
 
+/* Count an operation that began at @since and ends now. */
 static void count(enum operation operation, uint64_t since)
 {
 	done[operation]++;
 	add_time(&times, now() - since);
 }
 
+/* Create and write a message; with @synced, fsync it. */
 static void receive(const struct box *box, unsigned long message, int synced)
 {
 	uint64_t id = id_of(box, message), since = now();
@@ -73,6 +89,7 @@ static void receive(const struct box *box, unsigned long message, int synced)
 	count(RECEIVE, since);
 }
 
+/* Read and verify a message to which @added bytes were appended. */
 static void read_message(const struct box *box, unsigned long message, size_t added)
 {
 	uint64_t id = id_of(box, message), since = now();
@@ -86,7 +103,7 @@ static void read_message(const struct box *box, unsigned long message, size_t ad
 	count(READ, since);
 }
 
-/* Adds to a message once: a second time it is read only. */
+/* Read a recent message, and append to it and sync it unless that was done before. */
 static void append(struct box *box, unsigned int slot)
 {
 	unsigned long message = box->recent[slot];
@@ -108,6 +125,7 @@ static void append(struct box *box, unsigned int slot)
 	count(APPEND, since);
 }
 
+/* Unlink a message. */
 static void delete(const struct box *box, unsigned long message)
 {
 	uint64_t since = now();
@@ -118,7 +136,10 @@ static void delete(const struct box *box, unsigned long message)
 	count(DELETE, since);
 }
 
-/* The new message takes the place of the one that is deleted. */
+/*
+ * Do one round. Without @real, only note in @box what the round would change, and touch no
+ * file. The message that is received takes the place of the deleted one.
+ */
 static void work_round(struct box *box, int real)
 {
 	unsigned int victim = draw(&box->random, RECENT), changed = draw(&box->random, RECENT);
@@ -137,6 +158,7 @@ static void work_round(struct box *box, int real)
 	read_message(box, box->recent[looked_at], box->additions[looked_at] * APPENDED);
 }
 
+/* Initialize a box as it is after the load. */
 static void open_box(struct box *box, unsigned long number)
 {
 	memset(box, 0, sizeof(*box));
@@ -153,7 +175,7 @@ static void run(struct box *box)
 		work_round(box, 1);
 }
 
-/* All messages that were kept, and the recent ones as the rounds left them. */
+/* Read all messages: the older ones, and the recent ones as the rounds left them. */
 static void check(struct box *box)
 {
 	for (unsigned long i = 0; i < rounds; i++)
@@ -164,6 +186,7 @@ static void check(struct box *box)
 		read_message(box, box->recent[slot], box->additions[slot] * APPENDED);
 }
 
+/* Print a line "OPERATION COUNT" for each operation, then the times. */
 static void report(void)
 {
 	for (int i = 0; i < OPERATIONS; i++)
@@ -172,6 +195,7 @@ static void report(void)
 	fflush(stdout);
 }
 
+/* Fill all boxes, one message to each in turn. */
 static void load(unsigned long boxes)
 {
 	struct box box = { 0 };
@@ -188,7 +212,7 @@ static void load(unsigned long boxes)
 	report();
 }
 
-/* A process a box; waits until all have ended well. */
+/* Run @work in one process for each box, and wait for all; fail if one of them failed. */
 static void all_boxes(unsigned long boxes, void (*work)(struct box *box))
 {
 	int status;
@@ -222,7 +246,7 @@ int main(int argc, char **argv)
 	messages = number(argv[3]);
 	rounds = number(argv[4]);
 	seed = number(argv[5]);
-	/* What a server reports is written at once, and not into another's lines. */
+	/* A report is one write(), so that those of several processes do not mix. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	if (messages < RECENT)
 		errx(2, "at least %d messages", RECENT);

@@ -2,15 +2,24 @@
 /*
  * smallfiles load|run|check DIRECTORIES FILES SESSIONS SEED
  *
- * Works on DIRECTORIES of FILES small files each, in the current directory.
- * A session goes to a directory drawn at random, lists it with a stat of every
- * file, reads them all, writes a quarter anew (as a temporary file that is then
- * renamed), unlinks as many of the oldest, and reads all that are there now, as
- * one who works on a tree of sources, mails or thumbnails does. `check` goes
- * over what SESSIONS must have left.
+ * Works on DIRECTORIES directories of FILES small files each, in the current
+ * directory, like a user of a source tree, a mail directory or a thumbnail cache.
  *
- * A directory's files are numbered as they are made: it holds those from its
- * `first` on.
+ * `load` creates the directories and files.
+ *
+ * `run` does SESSIONS sessions. A session draws a directory at random, lists it
+ * with a stat of every file, reads all files, creates new files (a quarter of
+ * FILES) under temporary names and renames them, unlinks as many of the oldest
+ * files, and reads all files again.
+ *
+ * `check` lists all directories, and reads and verifies every file that exists
+ * after `run` with the same arguments.
+ *
+ * Each prints a line "OPERATION COUNT" for each operation, then their times: see
+ * print_times().
+ *
+ * The files of a directory are numbered in the order in which they are created.
+ * A directory holds FILES files, from number @first on.
  */
 #include <dirent.h>
 
@@ -28,22 +37,26 @@ static uint64_t buffer[MAX_BYTES / 8 + 1];
 static unsigned long done[OPERATIONS];
 static struct times times;
 
+/* Return the id of a file, from which its size and contents follow. */
 static uint64_t id_of(unsigned long directory, unsigned long file)
 {
 	return (uint64_t)directory << 32 | file;
 }
 
+/* Return the size of a file, 1 to MAX_BYTES bytes. */
 static size_t size_of(uint64_t id)
 {
 	return 1 + mix(~id) % MAX_BYTES;
 }
 
+/* Count an operation that began at @since and ends now. */
 static void count(enum operation operation, uint64_t since)
 {
 	done[operation]++;
 	add_time(&times, now() - since);
 }
 
+/* Write the path of a file, with @suffix, to @path and return it. */
 static const char *path_of(char *path, unsigned long directory, unsigned long file,
 			   const char *suffix)
 {
@@ -108,7 +121,7 @@ static void stat_one(int listed, const char *name)
 	count(STAT, since);
 }
 
-/* Lists the directory, and looks at each file in it. */
+/* List a directory with a stat of every file, and check that it has the right number of them. */
 static void list(unsigned long directory)
 {
 	uint64_t since = now();
@@ -139,6 +152,7 @@ static void read_all(unsigned long directory)
 		read_one(directory, first[directory] + i);
 }
 
+/* Do one session in a directory. */
 static void session(unsigned long directory)
 {
 	unsigned long changed = files / 4, next = first[directory] + files;
@@ -155,7 +169,10 @@ static void session(unsigned long directory)
 	read_all(directory);
 }
 
-/* Files of all directories in turn, so that no directory lies together in memory. */
+/*
+ * Create all files, one in each directory in turn, so that the files of one directory are not
+ * next to each other in memory.
+ */
 static void load(void)
 {
 	char path[64];
@@ -178,6 +195,7 @@ static void run(void)
 		session(draw(&random, directories));
 }
 
+/* Repeat the random draws of run() to learn which files each directory holds, and read them. */
 static void check(void)
 {
 	struct random random = { seed };

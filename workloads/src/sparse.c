@@ -2,14 +2,17 @@
 /*
  * sparse ROWS FEATURES PER_ROW
  *
- * Prints a data set of two classes in LIBSVM's format, like a bag of words of
- * short texts: each row has up to PER_ROW features of value 1, drawn by Zipf's
- * law, and its class follows from a weight that each feature has, with noise.
+ * Prints a data set of two classes in LIBSVM's format, like a bag of words of short
+ * texts. Each row has up to PER_ROW of FEATURES features, drawn by Zipf's law, with
+ * the value 1; a feature that is drawn twice is printed once. Each feature has a
+ * weight, and the sum of a row's weights plus noise gives its class. The same
+ * arguments always print the same data set.
  */
 #include <math.h>
 
 #include "files.h"
 
+/* Compare two unsigned ints, for qsort(). */
 static int compare(const void *one, const void *other)
 {
 	unsigned int a = *(const unsigned int *)one, b = *(const unsigned int *)other;
@@ -18,8 +21,9 @@ static int compare(const void *one, const void *other)
 }
 
 /*
- * Draws a feature, 1 to `features`: exp of a uniform number has Zipf's law. How
- * often one occurs says nothing about where it lies.
+ * Draw a feature, from 1 to @features. exp() of a uniform number follows Zipf's law. The
+ * rank is then multiplied to scatter the frequent features over all numbers, and so over
+ * liblinear's array of weights.
  */
 static unsigned int draw_feature(struct random *random, unsigned long features)
 {
@@ -29,7 +33,7 @@ static unsigned int draw_feature(struct random *random, unsigned long features)
 	return 1 + rank * 0x9e3779b1ull % features;
 }
 
-/* Writes the number and returns where it ends: printf would take most of the time. */
+/* Write @value at @at in decimal and return its end. printf() would take most of the run time. */
 static char *put(char *at, unsigned int value)
 {
 	char digits[10];
@@ -44,6 +48,7 @@ static char *put(char *at, unsigned int value)
 	return at;
 }
 
+/* Draw a row and print it as "CLASS FEATURE:1 ...", features in ascending order. */
 static void print_row(struct random *random, unsigned long features, unsigned long per_row)
 {
 	static unsigned int row[4096];
