@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * libkloc: contexts of files (KLOCs), for programs.
+ * libkloc: use kernel-level object contexts (KLOCs) of files from a program.
  *
- * The two system calls of the paper (Kannan, Ren and Bhattacharjee, "KLOCs:
- * Kernel-Level Object Contexts for Heterogeneous Memory Systems", ASPLOS 2021,
- * table 2) by their names, over what Linux with CONFIG_KLOC has for them. Build
- * and install it with the Makefile beside this file; link with -lkloc.
+ * The library has the two system calls of the paper (Kannan, Ren and
+ * Bhattacharjee, "KLOCs: Kernel-Level Object Contexts for Heterogeneous Memory
+ * Systems", ASPLOS 2021, table 2), under their names. Linux with CONFIG_KLOC
+ * implements them as a prctl() and as files, which the library uses. Build and
+ * install it with the Makefile in this directory, and link with -lkloc.
  *
- * A program that does not know of it can be started with it:
+ * To use it with a program that is not linked with it, preload it:
  *
  *	LD_PRELOAD=libkloc.so COMMAND
  *
- * calls sys_enable_kloc(0, 1) first, for COMMAND and what it starts. Where that
- * fails, COMMAND runs as ever; with KLOC_VERBOSE=1 in the environment it is said
- * why. A program that is linked with libkloc is left to call it itself.
+ * This calls sys_enable_kloc(0, 1) before COMMAND starts, for COMMAND and its
+ * children. If the call fails, COMMAND runs as it would without the library; with
+ * KLOC_VERBOSE=1 in the environment, the reason is printed to stderr. Without
+ * LD_PRELOAD, nothing is called: a program that is linked with libkloc calls
+ * sys_enable_kloc() itself.
  *
- * Both functions return 0, or -1 with errno set. They may be called by several
- * threads at once.
+ * Both functions are thread-safe.
  */
 #ifndef KLOC_H
 #define KLOC_H
@@ -28,36 +30,50 @@ extern "C" {
 #endif
 
 /**
- * sys_enable_kloc() - choose a process, or not any more
- * @pid: which, 0 for the caller
- * @on: 1 or 0
+ * sys_enable_kloc() - choose a process whose files get contexts, or release it
+ * @pid: the process ID, or 0 for the calling process
+ * @on: 1 to choose the process, 0 to release it
  *
- * Files that it uses from now on have contexts, and so have those of children
- * that it starts from now on and of what they execute. It matters while
- * /sys/kernel/mm/kloc/scope is "chosen".
+ * Files that a chosen process uses from now on get contexts. Children that it
+ * starts from now on, and the programs that they execute, inherit the choice.
+ * Files that have a context keep it when the process is released.
  *
- * errno: EINVAL: wrong @pid or @on. ESRCH: there is no such process. EPERM: the
- * caller may not trace it. ENOSYS: this kernel has no contexts.
+ * The choice takes effect only while /sys/kernel/mm/kloc/scope is "chosen"; while
+ * it is "all", the files of all processes get contexts.
+ *
+ * Return: 0, or -1 with errno set:
+ *
+ * - EINVAL: @pid is negative, or @on is neither 0 nor 1.
+ * - ESRCH: there is no process @pid, or it is a kernel thread or exiting.
+ * - EPERM: the caller is not allowed to trace the process (see ptrace(2)).
+ * - ENOSYS: this kernel has no contexts.
  */
 int sys_enable_kloc(pid_t pid, int on);
 
-/* What sys_kloc_memsize() limits, if it is not a node of memory by its number. */
+/* For @where of sys_kloc_memsize(): limit the caller's cgroup instead of a node. */
 #define KLOC_CGROUP	(-1)
 
-/* No limit. */
+/* For @bytes of sys_kloc_memsize(): no limit. */
 #define KLOC_NO_LIMIT	(~0ULL)
 
 /**
- * sys_kloc_memsize() - limit what page cache of contexts is in fast memory
- * @where: KLOC_CGROUP for that of the caller's cgroup (its memory.kloc.max), or
- *	the number of a node of fast memory (its max_kb)
- * @bytes: how much at most, rounded down to what the kernel counts in; or
- *	KLOC_NO_LIMIT
+ * sys_kloc_memsize() - limit page cache in fast memory
+ * @where: KLOC_CGROUP to limit the caller's cgroup (writes its memory.kloc.max),
+ *	or the number of a fast memory node (writes the node's max_kb)
+ * @bytes: the limit in bytes, which is rounded down to pages, or KLOC_NO_LIMIT
  *
- * errno: EINVAL: @where is none of these. EACCES: the caller may not write the
- * file. ENOENT: there is no such file: the node has no fast memory, or the
- * caller is in the root of cgroups, or in one without the memory controller.
- * ENOSYS: this kernel has no contexts. And what open(2) and write(2) have.
+ * All page cache counts, with a context or without one, except that of tmpfs.
+ *
+ * Return: 0, or -1 with errno set:
+ *
+ * - EINVAL: @where is neither KLOC_CGROUP nor a node number.
+ * - EACCES: the caller is not allowed to write the file.
+ * - ENOENT: the file does not exist. For a node: it has no fast memory, or
+ *   contexts are disabled. For a cgroup: the caller is in the root cgroup, or in
+ *   one without the memory controller, or cgroup v2 is not mounted.
+ * - ENOSYS: this kernel has no contexts.
+ * - EIO: the kernel accepted only a part of the value.
+ * - Any other error of open(2) and write(2).
  */
 int sys_kloc_memsize(int where, unsigned long long bytes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libkloc: contexts of files (KLOCs), for programs. See kloc.h.
+ * libkloc: use kernel-level object contexts (KLOCs) of files from a program. See
+ * kloc.h.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 #include "kloc.h"
 
-/* A folder to find all files in, for tests. */
+/* A prefix for the paths of all files; tests set it to a directory of their own. */
 #ifndef KLOC_ROOT
 #define KLOC_ROOT ""
 #endif
@@ -23,7 +24,7 @@
 #define CGROUPS		KLOC_ROOT "/sys/fs/cgroup"
 #define OWN_CGROUP	KLOC_ROOT "/proc/self/cgroup"
 
-/* Of <linux/prctl.h>, if that is of a kernel with contexts. */
+/* As in <linux/prctl.h> of a kernel with contexts; other headers lack them. */
 #ifndef PR_KLOC
 #define PR_KLOC		0x4b4c4f43
 #define PR_KLOC_SET	1
@@ -38,13 +39,16 @@ int sys_enable_kloc(pid_t pid, int on)
 	if (prctl(PR_KLOC, (unsigned long)PR_KLOC_SET, (unsigned long)pid,
 		  (unsigned long)on, 0UL) == 0)
 		return 0;
-	/* The arguments are right: the kernel does not know the call. */
+	/* The arguments are valid, so EINVAL says that the kernel does not know PR_KLOC. */
 	if (errno == EINVAL)
 		errno = ENOSYS;
 	return -1;
 }
 
-/* Write a line to a file, in one piece. */
+/*
+ * Write a line to a file with one write(). Return 0, or -1 with errno set: ENOSYS if
+ * the kernel has no contexts, EIO after a short write.
+ */
 static int write_line(const char *path, const char *line)
 {
 	size_t length = strlen(line);
@@ -66,7 +70,11 @@ static int write_line(const char *path, const char *line)
 	return -1;
 }
 
-/* The caller's cgroup (v2) from /proc/self/cgroup: a line "0::/PATH". */
+/*
+ * Store the path of the caller's cgroup (v2), from the line "0::/PATH" of
+ * /proc/self/cgroup, in @path of @size bytes. Return 0, or -1 with errno set: ENOENT
+ * if there is no such line or the path is too long.
+ */
 static int own_cgroup(char *path, size_t size)
 {
 	FILE *file = fopen(OWN_CGROUP, "re");
@@ -91,6 +99,7 @@ static int own_cgroup(char *path, size_t size)
 	return found ? 0 : -1;
 }
 
+/* Write memory.kloc.max of the caller's cgroup. Return 0, or -1 with errno set. */
 static int limit_cgroup(unsigned long long bytes)
 {
 	char group[PATH_MAX], path[2 * PATH_MAX], line[32];
@@ -102,6 +111,7 @@ static int limit_cgroup(unsigned long long bytes)
 	return write_line(path, bytes == KLOC_NO_LIMIT ? "max\n" : line);
 }
 
+/* Write max_kb of a node. Return 0, or -1 with errno set. */
 static int limit_node(int node, unsigned long long bytes)
 {
 	char path[sizeof(SETTINGS) + 64], line[32];
@@ -121,7 +131,7 @@ int sys_kloc_memsize(int where, unsigned long long bytes)
 				    : limit_node(where, bytes);
 }
 
-/* Was this library put before a program that may not know of it? */
+/* Return whether LD_PRELOAD loaded this library. */
 static int is_preloaded(void)
 {
 	const char *preloaded = getenv("LD_PRELOAD");
@@ -129,6 +139,7 @@ static int is_preloaded(void)
 	return preloaded && strstr(preloaded, "libkloc");
 }
 
+/* With KLOC_VERBOSE=1, print to stderr why the program was not chosen. */
 static void say_why(int error)
 {
 	const char *verbose = getenv("KLOC_VERBOSE");
@@ -139,7 +150,7 @@ static void say_why(int error)
 					: strerror(error));
 }
 
-/* Does nothing that the program could notice, whatever fails. */
+/* If preloaded, choose the program. It must not notice if that fails, so restore errno. */
 __attribute__((constructor)) static void enable_program(void)
 {
 	int before = errno;
