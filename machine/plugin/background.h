@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Kernel threads that reclaim, compact, migrate or sample, on a core of their
- * own. All of them share that one core, whose clock runs while T stands still.
+ * The background core: the clock of kernel threads that reclaim, compact,
+ * migrate or sample (kswapd, kcompactd, khugepaged, kdamond, klocd).
  *
- * In truth they run on the guest's only CPU, one after the other with the
- * workload: when one is switched in at T, its core takes up work at T, or when
- * it was done with what it did before, if that is later. So its clock runs
- * ahead of T. The guest's driver makes a thread sleep when it is 200 us ahead,
- * until T has caught up: these threads work no more than the time that passes.
- * As a last resort, what a thread is ahead by more than BACKGROUND_AHEAD_PS
- * stops the workload: T is moved on.
+ * A server runs these threads on spare cores. The guest has one CPU, on which
+ * they take turns with the workload. So the model gives them a core of their
+ * own: while such a thread runs, T (simulated time, see clock.h) stands still
+ * and the clock of the background core advances. All of them share this core.
+ *
+ * A thread that is switched in at T starts at T, or when the background core
+ * has finished its earlier work if that is later. So the core's clock can be
+ * ahead of T. Two rules limit this:
+ * - The guest's driver puts a thread to sleep when the core is 200 us ahead,
+ *   until T has caught up. So the threads do no more work than fits into the
+ *   time that passes.
+ * - If the core still gets more than BACKGROUND_AHEAD_PS ahead, the model
+ *   advances T by the excess, which stops the workload for that long. The
+ *   result reports the sum as background_excess_ns.
+ *
+ * Limits:
+ * - There is one background core, however many threads there are.
+ * - The guest never runs two threads at once: no lock is contended between the
+ *   cores and no IPI is waited for.
+ * - The background core has no caches of its own (see machine.h).
+ * - Its threads get at most half of each tier's bandwidth (see bandwidth.h).
  */
 #ifndef BACKGROUND_H
 #define BACKGROUND_H
@@ -20,7 +34,7 @@
 
 #define BACKGROUND_AHEAD_PS	(4000000 * PS_PER_NS)	/* 4 ms */
 
-/* What one thread has done so far. */
+/* Totals of one thread since power-on. */
 struct background_thread {
 	uint64_t instructions;
 	uint64_t stall_ps;
@@ -28,19 +42,20 @@ struct background_thread {
 
 struct background {
 	uint64_t now_ps;	/* the core's clock */
-	uint64_t excess_ps;	/* that T was moved on by */
+	uint64_t excess_ps;	/* by which T was advanced in total */
 	struct background_thread threads[KLOC_MACHINE_SLOTS];
 };
 
-/* How far the core's clock is ahead of T, ps; 0 if it is behind. */
+/* Return how far the core's clock is ahead of T, in ps; 0 if it is behind. */
 uint64_t background_ahead_ps(const struct background *background, uint64_t t_ps);
 
-/* The core takes up work at T, or later if it is not done with the last. */
+/* Switch a thread in at T. It starts at T, or when the core is free if that is later. */
 void background_enter(struct background *background, uint64_t t_ps);
 
 /*
- * The core has worked or waited for so long. Returns by how much T has to be
- * moved on for the core not to be too far ahead of it.
+ * Advance the core's clock by spent_ps of work or stall. Return by how much the
+ * caller must advance T, so that the core is not more than BACKGROUND_AHEAD_PS
+ * ahead of it.
  */
 uint64_t background_advance(struct background *background, uint64_t t_ps, uint64_t spent_ps);
 

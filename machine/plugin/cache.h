@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A set-associative write-back cache with true LRU order.
+ * A set-associative write-back cache with exact LRU replacement.
  *
- * A line is found by its key and remembers which physical line it holds, so
- * that the same code serves the L1 (keys are virtual) and the last level (keys
- * are physical lines). The lines of a set are kept in the order of their use:
- * the first is the latest, the last is the next to go.
+ * A line is found by its key, and also holds the number of its physical line.
+ * So the same code models the L1, whose keys are virtual lines (see spaces.h),
+ * and the last level, whose keys are physical lines. The lines of a set are in
+ * the order of their last use: the most recently used first, the next victim
+ * last.
+ *
+ * The caller looks up a set with cache_set(), tries cache_use(), and on a miss
+ * inserts the line with cache_fill().
+ *
+ * Limits:
+ * - Real caches only approximate LRU.
  */
 #ifndef CACHE_H
 #define CACHE_H
@@ -14,7 +21,7 @@
 
 #include "units.h"
 
-#define CACHE_NO_KEY	(~0ULL)		/* of a line that holds nothing */
+#define CACHE_NO_KEY	(~0ULL)		/* key of an empty way */
 #define CACHE_DIRTY	1ULL
 
 struct cache_line {
@@ -25,25 +32,26 @@ struct cache_line {
 struct cache {
 	struct cache_line *lines;
 	uint64_t set_mask;
-	unsigned int ways;
-	unsigned int shift;	/* a set takes 2^shift lines of the array */
+	unsigned int ways;	/* at least 2 */
+	unsigned int shift;	/* a set takes 2^shift entries of lines */
 };
 
+/* Allocate an empty cache. Return false if memory is short. */
 bool cache_init(struct cache *cache, uint64_t bytes, unsigned int ways);
 void cache_free(struct cache *cache);
 
-/* Empty it; what was dirty is forgotten. */
+/* Empty the cache. Dirty lines are dropped, not written back. */
 void cache_clear(struct cache *cache);
 
-/* The set that index falls in. Only the low bits of index count. */
+/* Return the set of an index. The low bits of index select it. */
 static inline struct cache_line *cache_set(const struct cache *cache, uint64_t index)
 {
 	return cache->lines + ((index & cache->set_mask) << cache->shift);
 }
 
 /*
- * Spread physical lines over the sets as the hash of a real last-level cache
- * does, so that a power-of-two stride does not fall on one set.
+ * Hash a physical line into an index for cache_set(), as the last levels of
+ * real processors do, so that a power-of-two stride does not map to one set.
  */
 static inline uint64_t cache_hash(uint64_t line)
 {
@@ -51,8 +59,8 @@ static inline uint64_t cache_hash(uint64_t line)
 }
 
 /*
- * Use the line with this key, if it is one of the latest two of its set, which
- * nearly all hits of an L1 are. Every cache has two ways.
+ * Like cache_use(), but look only at the two most recently used lines of the
+ * set, which serve nearly all hits of an L1. A cache has at least two ways.
  */
 static inline bool cache_use_recent(struct cache_line *set, uint64_t key, bool store)
 {
@@ -69,20 +77,23 @@ static inline bool cache_use_recent(struct cache_line *set, uint64_t key, bool s
 	return true;
 }
 
-/* Use the line with this key, if it is there; a store makes it dirty. */
+/*
+ * Access the line with this key: make it the most recently used, and dirty if
+ * this is a store. Return false on a miss.
+ */
 bool cache_use(const struct cache *cache, struct cache_line *set, uint64_t key, bool store);
 
 /*
- * Put a line first in its set, where cache_use() did not find it. The line
- * that had to go is returned; its key is CACHE_NO_KEY if the way was free.
+ * Insert a line that cache_use() missed as the most recently used one. Return
+ * the line that it replaces; its key is CACHE_NO_KEY if the way was empty.
  */
 struct cache_line cache_fill(const struct cache *cache, struct cache_line *set,
 			     uint64_t key, uint64_t line, bool store);
 
-/* Make a line dirty without counting it as a use; false if it is not there. */
+/* Make a line dirty without making it recently used. Return false on a miss. */
 bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key);
 
-/* Drop all lines of the set that hold this physical line, dirty or not. */
+/* Drop all lines of the set that hold this physical line, without writing them back. */
 void cache_drop(const struct cache *cache, struct cache_line *set, uint64_t line);
 
 #endif /* CACHE_H */

@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The machine's time, T = instructions x CPI + stalls + idle.
+ * Simulated time, T = instructions x CPI + stalls + idle.
  *
- * The guest reads T as TSC + offset. Its TSC counts 1 ns for an instruction of
- * any kind, and jumps while the guest idles; so
+ * How the guest reads T. Under -icount shift=0 the guest's TSC counts 1 ns for
+ * each instruction, of any kind, and jumps while the guest idles. The guest
+ * computes T as TSC + offset, and the model publishes the offset:
  *
  *	offset = T - TSC = (instructions x CPI + stalls) - instructions
  *
- * in which idle time does not occur. T never runs backwards: both the TSC and
- * what is in parentheses only grow, and the offset is published before every
- * instruction that reads the TSC. How much T has jumped while idle matters to
- * what the model does itself (which slot of bandwidth is now?), and the guest
- * says so, by its TSC, when it enters and leaves idle.
+ * Idle time is in both T and TSC, so it cancels out. The guest never sees T step
+ * back: idle time and the value in parentheses only grow, and the model
+ * publishes the offset before every instruction that reads the TSC. The model
+ * itself needs to know how much T jumped while the guest idled, to find the
+ * current slot of a tier's bandwidth. The guest hands over its TSC when it enters
+ * and leaves idle, and the model takes the jump from these two values.
  *
- * An instruction may be counted and yet not execute: translated blocks are
- * counted as a whole when they begin, and a page fault ends one early. The
- * guest's TSC is exact, so each TSC that the guest hands over also tells how
- * many instructions were abandoned since the one before. Then T takes back
- * their CPI; as the guest sees it, T had fallen behind by 1 - CPI of each and
- * catches up.
+ * Abandoned instructions. QEMU counts a translated block as a whole when it
+ * begins, but a page fault can end it early: then instructions were counted that
+ * did not execute. The guest's TSC is exact, so each TSC that the guest hands
+ * over also tells how many instructions were abandoned since the one before. The
+ * model then takes their CPI off its own T. The T that the guest reads was too
+ * low by 1 ns - CPI for each of them, and catches up.
  *
- * Code runs as one of three:
- * - the workload's core, whose time is T;
- * - a background thread, which has a core of its own (see background.h):
- *   T stands still and the other core's clock runs;
- * - a device: the guest's driver copies, where a device would by DMA. No
- *   clock runs. The copy's lines are spread over the time that the device
- *   needs for them, on a clock that is never behind T.
+ * Whose clock runs depends on the code that executes:
+ * - Code on the workload's core: T.
+ * - A background thread: the clock of the background core, while T stands still
+ *   (see background.h). With background=shared it runs on the workload's core.
+ * - A copy by the guest's disk driver that stands for a device's DMA: none. The
+ *   copied lines are spread over the time that the device needs for them, on
+ *   the device's clock, which is never behind T.
+ *
+ * Units: names end in _ps or _ns; other counts are instructions.
+ *
+ * Limits:
+ * - All instructions cost the same. Branches, dependencies and the front end
+ *   are in the CPI.
+ * - A stall stops the whole core. Independent misses do not overlap, unless they
+ *   are prefetched (see stream.h).
+ * - With a CPI above 1 ns the guest's T would step back when abandoned
+ *   instructions are found.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -38,92 +50,96 @@
 
 struct clock {
 	uint64_t insn_ps;		/* CPI */
-	bool own_core;			/* background threads do not run on the workload's */
+	bool own_core;			/* background threads have a core of their own */
 
-	uint64_t counted;		/* instructions seen, abandoned ones among them */
-	uint64_t abandoned;		/* of these, counted but never executed */
+	uint64_t counted;		/* instructions, abandoned ones included */
+	uint64_t abandoned;		/* of these, counted but not executed */
 	uint64_t device_instructions;	/* of these, in copies that stand for DMA */
-	uint64_t work_ps;		/* T less idle */
-	uint64_t idle_ns;		/* jumps of the TSC */
-	uint64_t storage_idle_ns;	/* of these, while requests were pending */
+	uint64_t work_ps;		/* T without idle */
+	uint64_t idle_ns;		/* sum of the jumps of the TSC */
+	uint64_t storage_idle_ns;	/* of these, while storage requests were pending */
 
 	struct background background;
-	unsigned int slot;		/* of the running task, 0: not a background thread */
+	unsigned int slot;		/* of the running task; 0: not a background thread */
 
-	bool device;			/* within a device's copy */
+	bool device;			/* a device's copy is in progress */
 	uint64_t device_ps;		/* the device's clock */
-	uint64_t device_line_ps;	/* that it needs for a line */
+	uint64_t device_line_ps;	/* time that the device needs for a line */
 
 	uint64_t tsc_counted;		/* counted, when the TSC was last read */
-	uint64_t synced;		/* counted, when the guest last handed over its TSC */
-	int64_t skew;			/* TSC less counted, as of then */
-	bool in_sync;			/* it has handed over one at all */
+	uint64_t synced;		/* counted, at the last TSC that the guest handed over */
+	int64_t skew;			/* TSC - counted, at that time */
+	bool in_sync;			/* the guest has handed over a TSC */
 };
 
+/* Start at T = 0. insn_ps is the CPI in ps. */
 void clock_init(struct clock *clock, uint64_t insn_ps, bool own_core);
 
-/* Bring all clocks up to this number of instructions executed since power-on. */
+/* Advance the clocks to this number of instructions counted since power-on. */
 void clock_run(struct clock *clock, uint64_t counted);
 
-/* T, ps. */
+/* Return T, in ps. */
 static inline uint64_t clock_now_ps(const struct clock *clock)
 {
 	return clock->work_ps + clock->idle_ns * PS_PER_NS;
 }
 
-/* T less TSC, ns: what the guest adds. */
+/* Return T - TSC, in ns: the offset that the guest adds to its TSC. */
 int64_t clock_offset_ns(const struct clock *clock);
 
-/* Instructions that were executed, by anyone. */
+/* Return the number of instructions executed by all code, abandoned ones excluded. */
 uint64_t clock_executed(const struct clock *clock);
 
-/* Does the running code have a core of its own? */
+/* Return whether the running code is a background thread with a core of its own. */
 static inline bool clock_in_background(const struct clock *clock)
 {
 	return clock->slot && clock->own_core;
 }
 
-/* On whose behalf does the running code use bandwidth, and when is its now? */
+/* Return which share of a tier's bandwidth the running code uses. */
 static inline enum requester clock_requester(const struct clock *clock)
 {
 	return clock_in_background(clock) ? REQUESTER_AHEAD : REQUESTER_WORKLOAD;
 }
 
+/* Return the time on the clock of the core that executes the running code, in ps. */
 static inline uint64_t clock_core_ps(const struct clock *clock)
 {
 	return clock_in_background(clock) ? clock->background.now_ps : clock_now_ps(clock);
 }
 
-/* How far the background's core is ahead of T, ps. */
+/* Return how far the background core is ahead of T, in ps. */
 static inline uint64_t clock_ahead_ps(const struct clock *clock)
 {
 	return background_ahead_ps(&clock->background, clock_now_ps(clock));
 }
 
-/* The running code waits for memory. */
+/* Charge the running code a stall on memory. */
 void clock_stall(struct clock *clock, uint64_t stall_ps);
 
-/* Another task runs, whose background slot this is. */
+/* Switch to another task; slot is its background slot, 0 if it has none. */
 void clock_switch(struct clock *clock, unsigned int slot);
 
-/* A device's copy begins and ends. */
+/* Begin and end a device's copy. bytes_per_us is the device's bandwidth, 0: unlimited. */
 void clock_device_begin(struct clock *clock, uint64_t bytes_per_us);
 void clock_device_end(struct clock *clock);
 
 /*
- * The device moves on to its next line, having waited for memory this long.
- * It is held back by no more than half the ledger of bandwidth.
+ * Advance the device's clock by one line, for which it waited wait_ps for
+ * memory. The clock gets at most half of the bandwidth ledger (4.3 ms) ahead of
+ * T.
  */
 void clock_device_line(struct clock *clock, uint64_t wait_ps);
 
-/* The TSC is about to be read. */
+/* Note that the guest is about to read its TSC. */
 void clock_read_tsc(struct clock *clock);
 
 /*
- * The guest hands over the TSC that it read last, with interrupts off since:
- * find out how long it idled, and what was abandoned. pending: it was waiting
- * for storage. Returns by how many ns that moves T on for the guest, beyond
- * what it has read.
+ * Take over the TSC that the guest read last, with interrupts disabled since,
+ * and compute from it how long the guest idled and how many instructions were
+ * abandoned. pending: storage requests were pending while it idled.
+ *
+ * Return by how many ns the guest's T advances beyond what it has just read.
  */
 uint64_t clock_sync(struct clock *clock, uint64_t tsc, bool pending);
 

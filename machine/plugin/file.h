@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* Files that the model shares with QEMU, the guest and the kloc command. */
 #ifndef FILE_H
 #define FILE_H
 
@@ -7,16 +8,17 @@
 #include <stdio.h>
 
 /*
- * Map bytes of a file from offset on, shared with whoever else has it. NULL,
- * with a message that names the key, if that fails or the file is shorter.
+ * Map bytes of the file at path, from offset on, shared with other users of it.
+ * On failure, or if the file is shorter, print a message that names key and
+ * return NULL.
  */
 void *file_map(const char *key, const char *path, uint64_t offset, uint64_t bytes,
 	       bool writable);
 
 /*
- * Write a file so that whoever reads it sees the old one or the new one and
- * nothing in between: to PATH.new, which is then renamed. False, with a
- * message, if that fails.
+ * Write a file atomically: write PATH.new and rename it, so that a reader sees
+ * either the old or the new content. On failure print a message and return
+ * false.
  */
 bool file_replace(const char *path, void (*write)(FILE *file, const void *data),
 		  const void *data);

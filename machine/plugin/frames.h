@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each frame of memory was at the start, and what it would have saved in
- * the first tier: the ground on which the best static placement is computed.
+ * Per-frame savings: how much stall time each page frame would have saved in
+ * the first (fast) tier. `kloc` computes the best static placement, the oracle,
+ * from these (key "dump").
  *
- * Beside the machine that is modelled runs a shadow of it in which all misses
- * are served by the first tier: with that tier's latencies, and a ledger of
- * its bandwidth at the shadow's own time, which is T less all that was saved.
- * What a miss costs more than its shadow, its frame would have saved.
+ * The model runs a shadow machine in which the first tier serves all misses. It
+ * has that tier's latency and a bandwidth ledger of its own, at the shadow's own
+ * time: T less everything saved so far. A frame's saving is the sum over its
+ * misses of the real stall less the stall in the shadow.
+ *
+ * The per-frame file is an array of struct frame in the host's byte order, one
+ * for each frame of all ranges, in the order of the ranges.
+ *
+ * Limits:
+ * - Only misses and write-backs of the workload's core are counted. Background
+ *   threads and devices take no bandwidth in the shadow.
+ * - The guest runs in the time of the machine that is modeled, so the shadow sees
+ *   that machine's misses in their order. On a machine with fast memory only,
+ *   the guest might schedule differently.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -16,10 +27,10 @@
 #include "pages.h"
 #include "tier.h"
 
-#define FRAME_IN_USE	1U	/* when the workload was about to load */
-#define FRAME_FAST	2U	/* it lies in the first tier, whatever it is timed as */
+#define FRAME_IN_USE	1U	/* was not free when the workload began to load */
+#define FRAME_FAST	2U	/* is in a range of the first tier, however that is timed */
 
-/* One record of the per-frame file, which is an array of them in frame order. */
+/* One record of the per-frame file. */
 struct frame {
 	double saved_ns;
 	uint32_t misses;
@@ -28,33 +39,35 @@ struct frame {
 
 struct frames {
 	struct pages *pages;
-	struct frame *frames;		/* saved_ns is filled in when written */
+	struct frame *frames;		/* saved_ns is set only when the file is written */
 	int64_t *saved_ps;
 	int64_t total_saved_ps;
 	struct tier shadow;
-	uint64_t free_fast;		/* frames that were free at the start */
-	bool noted;			/* the start has been seen */
+	uint64_t free_fast;		/* free frames of the first tier at the start */
+	bool noted;			/* frames_note_start() has run */
 };
 
+/* Allocate; fast is the first tier. Return false if memory is short. */
 bool frames_init(struct frames *frames, struct pages *pages, const struct tier_config *fast);
 void frames_free(struct frames *frames);
 
-/* The workload is about to load: note which frames are free. */
+/* Note which frames are free, just before the workload begins to load. */
 void frames_note_start(struct frames *frames);
 
-/* A region begins at this time: nothing is saved yet. */
+/* Begin a measured region at T = now_ps: reset savings, misses and the shadow. */
 void frames_begin(struct frames *frames, uint64_t now_ps);
 
 /*
- * The workload missed at T and stalled so long, at this line of the range.
+ * Count a miss of the workload's core on this physical line of range: at T =
+ * now_ps it stalled for stall_ps. store and streamed are as in tier_miss().
  */
 void frames_miss(struct frames *frames, const struct ram_range *range, uint64_t line,
 		 uint64_t now_ps, uint64_t stall_ps, bool store, bool streamed);
 
-/* The workload's core wrote a dirty line back to memory at T. */
+/* Book the write-back of a dirty line by the workload's core in the shadow. */
 void frames_write_back(struct frames *frames, uint64_t line, uint64_t now_ps);
 
-/* Write the file; false, with a message, if that fails. */
+/* Write the per-frame file. On failure print a message and return false. */
 bool frames_write(const struct frames *frames, const char *path);
 
 #endif /* FRAMES_H */

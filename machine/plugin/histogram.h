@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How often which durations occurred: eight buckets for each power of two of
- * nanoseconds, so that a percentile is off by no more than an eighth.
+ * A histogram of durations in ns, with eight buckets for each power of two, so
+ * that a percentile read from it is off by at most an eighth.
  */
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
@@ -16,10 +16,10 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
 
-/* The least that falls in this bucket; of the one after it, where this ends. */
+/* Return the smallest duration, in ns, that falls into this bucket. The previous one ends there. */
 uint64_t histogram_low(unsigned int bucket);
 
-/* [[from, to, count], ...] of the buckets that are not empty. */
+/* Write [[from, to, count], ...] of the buckets that are not empty; to is exclusive. */
 void histogram_put(const struct histogram *histogram, struct json *json, const char *key);
 
 #endif /* HISTOGRAM_H */

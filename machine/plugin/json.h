@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writes JSON. Every value takes the key it stands under, or NULL within an
- * array. Numbers are whole, so that equal runs give equal bytes.
+ * A JSON writer. Each function writes one value and takes its key, which is NULL
+ * inside an array. All numbers are integers, so that identical runs give
+ * identical bytes.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -12,8 +13,8 @@
 
 struct json {
 	FILE *file;
-	unsigned int depth;
-	bool filled;		/* the innermost object or array has something in it */
+	unsigned int depth;	/* of nesting, which is the indentation */
+	bool filled;		/* the innermost object or array is not empty */
 };
 
 void json_open_object(struct json *json, const char *key);
@@ -26,7 +27,7 @@ void json_signed(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_string(struct json *json, const char *key, const char *value);
 
-/* Text that is JSON already. */
+/* Write value as it is; it must be valid JSON. */
 void json_raw(struct json *json, const char *key, const char *value);
 
 #endif /* JSON_H */

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the region in progress has come to, in a file for whoever watches the
- * run: pages of each tier by kind, pages moved, stalls by tier and kind. It is
- * made from the series' samples, and nothing of the model depends on it.
+ * The live file: totals of the measured region so far, for a viewer to show
+ * while the region is in progress (key "live").
+ *
+ * It is made from the samples of the time series, so it needs sample_ns. A new
+ * file replaces the old one at most once a second of host time. The results of
+ * the model do not depend on it.
+ *
+ * The file is one JSON object:
+ *	t_ns		simulated time since the region began
+ *	instructions	user and kernel, of all code
+ *	promoted, demoted	pages
+ *	pages		{tier: {kind: 4 KiB pages}}
+ *	stall_ns	{tier: {kind: stall time of the workload's core}}
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -13,16 +23,17 @@
 struct machine;
 
 struct live {
-	uint64_t next_ns;	/* the host's time from which on it is due again */
-	bool failed;		/* the file could not be written: leave it */
+	uint64_t next_ns;	/* host time from which the file is to be replaced again */
+	bool failed;		/* the file could not be written: do not try again */
 };
 
-/* The host's time, for live_show(). */
+/* Return the host's monotonic time in ns, for live_show(). */
 uint64_t live_host_ns(void);
 
 /*
- * A point was added to machine's series: replace the file, if the
- * configuration names one and the last time is a second of the host's ago.
+ * Replace the live file, if the configuration names one and a second of host
+ * time has passed since the last time. Call it after each sample of the time
+ * series.
  */
 void live_show(struct live *live, const struct machine *machine, uint64_t host_ns);
 

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What pages are used for, and for how long: key "observe".
+ * The observer (key "observe"; used by `kloc objects`): which kinds of pages the
+ * workload uses, how often, and for how long.
  *
- * Every load and store of the workload's core is attributed to the page that it
- * went to, and every store to a struct page shows whether that page has been
- * allocated, freed, or put to another use. A page's life goes from when somebody
- * holds it (or it is marked as a slab, say) to when nobody does. It counts, with
- * all that it was referred to, as the kind that it was for the longest stretch;
- * what refers to it between two lives is the zeroing for the second. Pages of an
- * allocation of several that is not a compound page are not told from free ones,
- * but for the first.
+ * Each load and store of the workload's core is a reference to its page. After
+ * each store to a struct page, the page's kind is read again, which shows when a
+ * page is allocated, freed, or changes its kind.
  *
- * Copies by devices are no references, nor is what background threads do on a
- * core of their own. What they allocate and free is seen.
+ * A life of a page lasts from its allocation (somebody holds a reference, or the
+ * page has a type, such as slab) until it is free again. A life counts, with all
+ * its references, for the kind that the page had for the longest stretch of it.
+ * References between two lives are the zeroing for the second, and count for it.
  *
- * Nothing here changes what the model computes.
+ * The result (key "objects" of a region) has for each kind that occurred: before,
+ * allocated, freed (pages), references, misses (of the last level), and the
+ * histograms lifetime_ns and interval_ns.
+ *
+ * The observer does not change what the model computes.
+ *
+ * Limits:
+ * - Devices' copies are not references, nor are accesses by background threads on
+ *   a core of their own. Pages that those threads allocate or free are counted.
+ * - In an allocation of several pages that is not a compound page, only the first
+ *   page has a reference count. The others look free.
  */
 #ifndef OBSERVER_H
 #define OBSERVER_H
@@ -26,66 +34,69 @@
 
 #define NEVER_PS	(~0ULL)
 
-/* What a page has been since it was last free. */
+/* The current life of a page. */
 struct life {
-	uint64_t born_ps;		/* NEVER_PS: before the region */
-	uint64_t since_ps;		/* that it is of this kind */
-	uint64_t longest_ps;		/* stretch of one kind */
-	uint64_t last_ps;		/* reference that the L1 did not serve */
-	uint32_t misses;
-	uint16_t kind;			/* KIND_FREE between two lives */
+	uint64_t born_ps;		/* allocation; NEVER_PS: before the region began */
+	uint64_t since_ps;		/* when it got its current kind */
+	uint64_t longest_ps;		/* longest stretch of one kind so far */
+	uint64_t last_ps;		/* last reference that missed the L1, or NEVER_PS */
+	uint32_t misses;		/* of the last level */
+	uint16_t kind;			/* current kind; KIND_FREE between two lives */
 	uint16_t longest_kind;
 };
 
-/* What pages of a kind came to in the region. */
+/* Totals of the lives of one kind in the region. */
 struct use {
-	uint64_t before;		/* were there when it began */
-	uint64_t allocated;
-	uint64_t freed;			/* of both */
+	uint64_t before;		/* pages in use when the region began */
+	uint64_t allocated;		/* pages allocated in the region */
+	uint64_t freed;			/* pages freed in the region, of both */
 	uint64_t references, misses;
-	struct histogram lifetimes;	/* of those allocated and freed in it */
-	struct histogram intervals;	/* between references past the L1 */
+	struct histogram lifetimes;	/* of pages both allocated and freed in the region */
+	struct histogram intervals;	/* between two L1 misses on a page, in one life */
 };
 
 struct observer {
 	bool on;
 	struct pages *pages;
-	uint64_t frames;		/* by physical address, with gaps if there are */
-	uint64_t memmap, memmap_bytes;	/* where struct pages are; the guest's addresses */
-	uint64_t page_size;		/* of one of them */
-	uint64_t *references;		/* since the page was last free */
-	struct life *lives;
+	uint64_t frames;		/* end of memory / 4096; holes are included */
+	uint64_t memmap, memmap_bytes;	/* the struct pages, by guest-virtual address */
+	uint64_t page_size;		/* sizeof(struct page) */
+	uint64_t *references;		/* by physical frame number, in the current life */
+	struct life *lives;		/* by physical frame number */
 	struct use *uses;		/* by kind */
 };
 
-/* False if there is no memory. Without on, nothing else may be called but free. */
+/*
+ * Set up the observer. Return false if memory is short. If on is false, call no
+ * other function afterwards than observer_free().
+ */
 bool observer_init(struct observer *observer, struct pages *pages, bool on);
 void observer_free(struct observer *observer);
 
-/* A region begins and ends at T. */
+/* Begin and end a measured region at T = now_ps. */
 void observer_begin(struct observer *observer, uint64_t now_ps);
 void observer_end(struct observer *observer, uint64_t now_ps);
 
-/* The workload's core loads from or stores to this physical line. */
+/* Count a load or store of the workload's core on this physical line. */
 static inline void observer_reference(struct observer *observer, uint64_t line)
 {
 	observer->references[line >> (FRAME_SHIFT - LINE_SHIFT)]++;
 }
 
-/* The L1, and the last level, do not serve it. */
+/* Count that a reference missed the L1, and that it missed the last level. */
 void observer_past_l1(struct observer *observer, uint64_t physical, uint64_t now_ps);
 void observer_miss(struct observer *observer, uint64_t physical);
 
-/* Is this address of the guest's in a struct page? */
+/* Return whether this guest-virtual address is in a struct page. */
 static inline bool observer_is_memmap(const struct observer *observer, uint64_t address)
 {
 	return address - observer->memmap < observer->memmap_bytes;
 }
 
-/* The struct page at this address has been written to. */
+/* Read the kind of a page again: the guest wrote to its struct page, at address. */
 void observer_page_changed(struct observer *observer, uint64_t address, uint64_t now_ps);
 
-/* {kind: {...}} of the kinds that occurred. */
+/* Write {kind: {...}} of the kinds that occurred. */
 void observer_put(const struct observer *observer, struct json *json, const char *key);
 
 #endif /* OBSERVER_H */

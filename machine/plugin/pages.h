@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a page of the guest is for, read from the guest kernel's own struct
- * page in the memory that the model shares with it.
+ * The kind of each page: what the guest's kernel uses it for. The model reads it
+ * from the kernel's struct page, in the memory that it shares with the guest.
+ *
+ * Limits:
+ * - A new page, which is zeroed or filled before it has an owner, has the kind
+ *   that it was requested for. The guest's kernel guesses that from the flags of
+ *   the request (kloc_machine_new_tag()), and the guess can be wrong: page cache
+ *   requested with __GFP_NOMEMALLOC and __GFP_COMP is taken for anonymous memory
+ *   until it is in the page cache. Slab pages and page tables are KIND_OTHER until
+ *   then.
+ * - vmalloc, per-CPU memory and drivers' buffers cannot be told from each other;
+ *   they are KIND_OTHER.
  */
 #ifndef PAGES_H
 #define PAGES_H
@@ -11,78 +21,81 @@
 
 #include "ram.h"
 
-/* Kinds of pages; those from KIND_SLAB on are slab caches, by name. */
+/* Page kinds. KIND_SLAB and above are slab caches, numbered as they are first seen. */
 enum kind {
-	KIND_UNKNOWN,		/* the guest has not told its layout */
+	KIND_UNKNOWN,		/* the guest has not described its structures */
 	KIND_FREE,
 	KIND_ANON,
-	KIND_FILE,
-	KIND_BLOCKDEV,		/* of a block device's own mapping: metadata of file systems */
+	KIND_FILE,		/* page cache of files */
+	KIND_BLOCKDEV,		/* page cache of block devices: metadata of file systems */
 	KIND_SHMEM,
 	KIND_PAGETABLE,
-	KIND_STACK,
-	KIND_SOCKET,
+	KIND_STACK,		/* kernel stacks */
+	KIND_SOCKET,		/* socket buffers */
 	KIND_KERNEL,		/* reserved at boot: text, data, memmap */
 	KIND_OTHER,
-	KIND_SLAB_OTHER,	/* a cache that cannot be told */
+	KIND_SLAB_OTHER,	/* a slab whose cache is unknown */
 	KIND_SLAB,
 	KINDS_MAX = 512,
 };
 
-#define CACHE_SLOTS	2048	/* of the hash table below, a power of two */
+#define CACHE_SLOTS	2048	/* entries of pages.caches, a power of two */
 
 struct pages {
 	const struct ram *ram;
-	bool known;				/* the layout is given */
+	bool known;				/* layout is valid */
 	struct kloc_machine_layout layout;
-	unsigned int kind_count;
-	char *names[KINDS_MAX];
+	unsigned int kind_count;		/* kinds so far; grows with new slab caches */
+	char *names[KINDS_MAX];			/* of kinds from KIND_SLAB on */
 	struct {
-		uint64_t cache;			/* address of a kmem_cache, 0: none */
+		uint64_t cache;			/* address of a kmem_cache, 0: empty */
 		unsigned int kind;
-	} caches[CACHE_SLOTS];
+	} caches[CACHE_SLOTS];			/* hash table from kmem_cache to kind */
 };
 
 void pages_init(struct pages *pages, const struct ram *ram);
 void pages_free(struct pages *pages);
 
 /*
- * Take over what the guest says of its structures. A layout that makes no
- * sense is refused, and all pages stay KIND_UNKNOWN.
+ * Set the layout of the guest kernel's structures. If it is not valid, return
+ * false; then all pages are KIND_UNKNOWN.
  */
 bool pages_set_layout(struct pages *pages, const struct kloc_machine_layout *layout);
 
-/* Caches may have been destroyed and made since: look at their names again. */
+/*
+ * Forget the names of slab caches, to read them again: another cache may have
+ * been created at the address of one that was destroyed.
+ */
 void pages_forget_caches(struct pages *pages);
 
 /*
- * The kind of the page at this physical address, which is being accessed; below
- * pages->kind_count. It cannot be free: one that looks so is on its way to an
- * owner (pages are zeroed before they are handed out), and is what it was asked
- * for, or other.
+ * Return the kind of the page at this physical address, which is being accessed;
+ * it is below pages->kind_count. It is never KIND_FREE: a page that looks free but
+ * is accessed is on its way to an owner (it is zeroed before it is handed out), and
+ * has the kind that it was requested for, or KIND_OTHER.
  */
 unsigned int pages_kind(struct pages *pages, uint64_t physical);
 
 /*
- * The kind of a frame, by its number in physical memory: KIND_FREE if nobody
- * has it, though it may be accessed on its way to an owner.
+ * Return the kind of the page with this physical frame number. Unlike pages_kind(),
+ * it is KIND_FREE until the page has an owner.
  */
 unsigned int pages_state(struct pages *pages, uint64_t frame);
 
-/* Do these two frames belong to a compound page, of which one is the head? */
+/* Return whether frame tail is a tail of the compound page whose head is frame head. */
 bool pages_is_tail_of(const struct pages *pages, uint64_t tail, uint64_t head);
 
-/* The name of a kind below KIND_SLAB. */
+/* Return the name of a kind below KIND_SLAB. */
 const char *pages_fixed_name(unsigned int kind);
 
-/* "anon", "slab:dentry"; the strings live as long as pages. */
+/* Return the name of any kind, such as "anon" or "slab:dentry"; pages owns the string. */
 const char *pages_kind_name(const struct pages *pages, unsigned int kind);
 
-/* Called for count frames from physical on, all of one kind and one range. */
+/* Visit count frames from physical on, all of one kind and in one range. */
 typedef void (*pages_visit)(void *data, const struct ram_range *range, uint64_t physical,
 			    uint64_t count, unsigned int kind);
 
-/* Walk all of the guest's memory. */
+/* Visit all of the guest's memory, in the order of the ranges. */
 void pages_walk(struct pages *pages, pages_visit visit, void *data);
 
 #endif /* PAGES_H */

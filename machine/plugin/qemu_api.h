@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of QEMU's plugin interface that the timing model uses, as version 4
- * of it (QEMU 10.0) has it, so that the model builds without QEMU's headers.
+ * The part of QEMU's plugin interface, version 4 (QEMU 10.0), that our plugins use.
+ * With it they build without QEMU's headers.
  *
  * All handles are opaque. Callbacks run on the thread of the vCPU.
  */
@@ -23,7 +23,7 @@ struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
 struct qemu_plugin_scoreboard;
 
-/* What QEMU tells about itself when it loads a plugin. */
+/* QEMU's description of itself, given to qemu_plugin_install(). */
 typedef struct {
 	const char *target_name;
 	struct {
@@ -37,7 +37,7 @@ typedef struct {
 	} system;
 } qemu_info_t;
 
-/* One 64-bit number per vCPU: the field at offset of its scoreboard entry. */
+/* A 64-bit counter per vCPU: the field at offset of the vCPU's scoreboard entry. */
 typedef struct {
 	struct qemu_plugin_scoreboard *score;
 	size_t offset;
@@ -67,12 +67,12 @@ typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int cpu,
 					  qemu_plugin_meminfo_t info,
 					  uint64_t vaddr, void *userdata);
 
-/* What a plugin exports: its version of the interface, and its entry. */
+/* What a plugin exports: the interface version that it uses, and its entry point. */
 extern QEMU_EXPORTED int qemu_plugin_version;
 QEMU_EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 				      int argc, char **argv);
 
-/* Forget all callbacks and translations, then call cb to register anew. */
+/* Drop all callbacks and translations, then call cb to register callbacks again. */
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb);
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id,
@@ -82,7 +82,7 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 					   qemu_plugin_vcpu_tb_trans_cb_t cb);
 
-/* Translation time: what is in a block, and what to do when it executes. */
+/* At translation time: inspect a block, and register callbacks for its execution. */
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,
@@ -102,13 +102,13 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
 				      enum qemu_plugin_cb_flags flags,
 				      enum qemu_plugin_mem_rw rw, void *userdata);
 
-/* Within a memory callback: where the access went. NULL if that is unknown. */
+/* In a memory callback: the physical address of the access. NULL if it is unknown. */
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,
 						  uint64_t vaddr);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *where);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *where);
 
-/* Numbers that translated code changes without calling back. */
+/* Counters that translated code updates without a callback. */
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t entry_bytes);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int cpu);
 

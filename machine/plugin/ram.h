@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The guest's memory: which tier a physical address belongs to, and what is
- * stored there. What lies in no range is device memory, which no tier holds.
+ * The guest's memory: the tier of each physical address, and the memory's
+ * content, which the model maps from the files that QEMU backs it with. A
+ * physical address in no range is device memory, which no tier holds.
+ *
+ * Frames are numbered through all ranges, in the order of the ranges.
  */
 #ifndef RAM_H
 #define RAM_H
@@ -11,11 +14,11 @@
 #include "config.h"
 
 struct ram_range {
-	uint64_t start, end;		/* physical addresses, end not included */
-	uint64_t first_frame;		/* of all ranges' frames, counted in order */
-	const unsigned char *bytes;	/* the memory itself */
-	unsigned int tier;		/* what it is */
-	unsigned int timed_as;		/* what it is modelled as: force_tier */
+	uint64_t start, end;		/* physical addresses, end is exclusive */
+	uint64_t first_frame;		/* number of the first frame */
+	const unsigned char *bytes;	/* the memory's content */
+	unsigned int tier;		/* configured tier */
+	unsigned int timed_as;		/* tier whose timing it has: force_tier, or tier */
 };
 
 struct ram {
@@ -24,14 +27,14 @@ struct ram {
 	uint64_t frames;		/* in all ranges */
 };
 
-/* Map the files that back the ranges; false, with a message, if one cannot be. */
+/* Map the files of all ranges. On failure print a message and return false. */
 bool ram_map(struct ram *ram, const struct config *config);
 
-/* Add a range whose memory is at bytes. */
+/* Add a range whose content is at bytes. force_tier is an index, or -1 for none. */
 void ram_add(struct ram *ram, const struct range_config *range, int force_tier,
 	     const unsigned char *bytes);
 
-/* The range that holds this physical address, or NULL. */
+/* Return the range of this physical address, or NULL. */
 static inline const struct ram_range *ram_find(const struct ram *ram, uint64_t physical)
 {
 	for (unsigned int i = 0; i < ram->count; i++)
@@ -40,13 +43,13 @@ static inline const struct ram_range *ram_find(const struct ram *ram, uint64_t p
 	return NULL;
 }
 
-/* The number of the frame at this physical address, of those in all ranges. */
+/* Return the number of the frame at this physical address of range. */
 static inline uint64_t ram_frame(const struct ram_range *range, uint64_t physical)
 {
 	return range->first_frame + ((physical - range->start) >> FRAME_SHIFT);
 }
 
-/* size bytes at this physical address, or NULL if they are not all in one range. */
+/* Return size bytes at this physical address, or NULL if they are not all in one range. */
 const void *ram_at(const struct ram *ram, uint64_t physical, uint64_t size);
 
 #endif /* RAM_H */

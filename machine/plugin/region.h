@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The measured region: what is counted between the guest's BEGIN and END.
+ * The measured region: what is counted between the guest's calls BEGIN and END.
  *
- * What counts up for ever (clocks, traffic, the guest's own counters) is noted
- * at both ends, and the report is the difference. What only the region has
- * (stalls by tier, kind and mode; the series) is counted here.
+ * Counters that run from power-on (clocks, traffic, the guest's own counters) are
+ * recorded at both ends as a struct moment, and the report has the differences.
+ * Counters of the region alone (stalls by tier, kind and mode; the time series)
+ * are in struct region.
+ *
+ * Limits:
+ * - stall_ps and misses are of the workload's core. accesses, l1_misses,
+ *   llc_misses and streamed also include background threads, and accesses also
+ *   devices' copies.
  */
 #ifndef REGION_H
 #define REGION_H
@@ -16,7 +22,7 @@
 
 #define SAMPLES_MAX	1024
 
-/* All that counts up for ever, at one moment. */
+/* All counters that run from power-on, at one moment. */
 struct moment {
 	uint64_t user, kernel;			/* instructions */
 	struct clock clock;
@@ -29,61 +35,61 @@ struct moment {
 	uint64_t migrated[KLOC_MACHINE_SLOTS];
 };
 
-/* How many frames of each kind a tier holds. */
+/* The number of frames of each kind in each tier. */
 struct census {
 	unsigned int kinds;
 	uint32_t *frames;			/* [tier * kinds + kind] */
 };
 
-/* One point of the series. */
+/* One sample of the time series. All but the census is counted from BEGIN. */
 struct sample {
-	uint64_t t_ps;				/* since BEGIN */
+	uint64_t t_ps;
 	struct census census;
-	uint64_t stall_ps[TIERS_MAX];		/* since BEGIN */
-	uint64_t promoted, demoted;		/* pages, since BEGIN */
+	uint64_t stall_ps[TIERS_MAX];		/* of the workload's core */
+	uint64_t promoted, demoted;		/* pages */
 	uint64_t promoted_by[KLOC_MACHINE_REASONS];
 	uint64_t demoted_by[KLOC_MACHINE_REASONS];
 };
 
-/* Index 1 is the kernel, 0 the user. */
+/* An index of [2] is the mode: 0 user, 1 kernel. streamed: misses that were prefetched. */
 struct region {
 	struct moment begin, end;
 	uint64_t accesses[2];
 	uint64_t l1_misses, llc_misses, streamed;
 	uint64_t stall_ps[TIERS_MAX][KINDS_MAX][2];
 	uint64_t misses[TIERS_MAX][KINDS_MAX][2];
-	uint64_t tier_stall_ps[TIERS_MAX];	/* of the workload, all kinds */
-	uint64_t device_misses;			/* lines that devices moved */
+	uint64_t tier_stall_ps[TIERS_MAX];	/* sum of stall_ps over kinds and modes */
+	uint64_t device_misses;			/* lines that devices' copies accessed */
 	struct census census;			/* at the end */
 	unsigned int sample_count;
 	struct sample samples[SAMPLES_MAX];
-	uint64_t sample_ps, next_sample_ps;	/* period, 0: none; T of the next */
+	uint64_t sample_ps, next_sample_ps;	/* period, 0: no series; T of the next sample */
 };
 
-/* Forget what was counted before; a region begins at this moment. */
+/* Reset the counters and begin a region at this moment. sample_ps: see config.h. */
 void region_begin(struct region *region, const struct moment *begin, uint64_t sample_ps);
 
-/* It ends at this moment. */
+/* End the region at this moment, with a last sample and a census. */
 void region_end(struct region *region, const struct moment *end, struct pages *pages,
 		struct placement *placement);
 
-/* Is a point of the series due at T? */
+/* Return whether a sample of the time series is due at T = now_ps. */
 static inline bool region_sample_due(const struct region *region, uint64_t now_ps)
 {
 	return region->sample_ps && now_ps >= region->next_sample_ps;
 }
 
 /*
- * Add a point to the series. When there are too many, every second one is
- * dropped and the period doubled, so that regions of any length fit.
+ * Add a sample to the time series. If there are SAMPLES_MAX of them, drop every
+ * second one first and double the period, so that a region of any length fits.
  */
 void region_sample(struct region *region, const struct moment *now, struct pages *pages,
 		   struct placement *placement);
 
-/* Forget everything; frees what the region holds. */
+/* Free the samples and reset the region. */
 void region_clear(struct region *region);
 
-/* Sum of a guest's counters by kind, less what they were at BEGIN. */
+/* Return the sum over KLOC_MACHINE_KINDS of the counters now, less those of begin. */
 uint64_t moment_sum(const uint64_t *now, const uint64_t *begin);
 
 #endif /* REGION_H */

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The prefetcher: tells which misses belong to a stream.
+ * The prefetcher: detects streams among L1 misses.
  *
- * It follows virtual lines, as prefetchers that cross page borders do, so that
- * a stream is one stream however its frames lie in physical memory.
+ * A stream is a sequence of lines one or two lines apart, up or down. From its
+ * third line on, a line is taken to be prefetched in time: a miss on it waits
+ * for bandwidth only, not for latency. STREAMS streams are followed at once.
+ *
+ * It follows virtual lines, as prefetchers that cross page boundaries do, so
+ * that a stream stays one stream however its frames are placed in physical
+ * memory.
+ *
+ * Limits:
+ * - A prefetch always arrives in time, and no line is prefetched in vain: the
+ *   bandwidth is booked when the line is accessed.
+ * - Strides of more than two lines are not detected.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -15,37 +25,37 @@
 #define STREAMS		16
 
 struct stream {
-	uint64_t last;		/* the latest line */
-	uint64_t used;		/* when: a count of misses */
+	uint64_t last;		/* line accessed last */
+	uint64_t used;		/* value of streams.clock at that time */
 	int direction;		/* 1 up, -1 down, 0 not known yet */
-	unsigned int steps;	/* taken in that direction */
+	unsigned int steps;	/* in that direction, up to STEPS_TO_TRUST */
 };
 
 struct streams {
-	uint64_t clock;
+	uint64_t clock;		/* L1 misses so far */
 	struct stream streams[STREAMS];
 };
 
 void streams_clear(struct streams *streams);
 
-/* How a line fits the streams that are followed. */
+/* Whether a line continues a stream. */
 enum stream_fit {
-	STREAM_NONE,		/* it continues none */
-	STREAM_SEEN,		/* it continues one that is too young to be trusted */
-	STREAM_PREFETCHED,	/* the prefetcher has it on its way */
+	STREAM_NONE,		/* no */
+	STREAM_SEEN,		/* yes, but the stream is too short to prefetch from */
+	STREAM_PREFETCHED,	/* yes, and the line is prefetched */
 };
 
 /*
- * The L1 misses this line. It is prefetched if this step of a stream and the
- * one before went the same way, by one or two lines each: then only bandwidth
- * is waited for.
+ * Look up the stream that a line continues, for each line that the L1 misses,
+ * and advance the stream to it. The line is prefetched if this step and the one
+ * before went in the same direction, by one or two lines each.
  */
 enum stream_fit streams_follow(struct streams *streams, uint64_t line);
 
 /*
- * Follow a new stream, of which this line is the first, in the place of the one
- * that has not gone on for longest. Only for lines that no cache had: else the
- * few lines that an interrupt touches would displace all streams.
+ * Begin a new stream at this line, in place of the one that has not advanced for
+ * longest. Call this only for a line that no cache holds: otherwise the few
+ * lines that an interrupt touches would replace all streams.
  */
 void streams_begin(struct streams *streams, uint64_t line);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The units that all parts of the model share.
+ * Units that all parts of the model share.
  *
- * Durations and points in time are whole picoseconds: 64 bits of them are 213
- * days, sums are exact in any order, and a quarter of a nanosecond for an
- * instruction is a whole number. What leaves the model is in nanoseconds.
- * Names end in _ps or _ns. Memory moves in lines of 64 bytes.
+ * Durations and points in time are integers in picoseconds. 64 bits hold 213
+ * days, sums are exact in any order, and 0.25 ns for an instruction is an
+ * integer. Output is in nanoseconds. Names end in _ps or _ns.
+ *
+ * Memory moves in lines of 64 bytes. A frame is a 4 KiB page of guest-physical
+ * memory. "line" and "physical line" in names is a physical address / 64.
  */
 #ifndef UNITS_H
 #define UNITS_H
