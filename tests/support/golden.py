@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Compares text that users see with the copies in tests/golden."""
+
+from __future__ import annotations
+
+import difflib
+import os
+
+from kloc.base.paths import PROJECT
+
+DIRECTORY = PROJECT / "tests/golden"
+
+UPDATE = "KLOC_UPDATE_GOLDEN"
+"""`./kloc test --update-golden` sets this environment variable to 1."""
+
+COMMAND = "./kloc test --update-golden"
+
+
+def check(name: str, text: str) -> None:
+    """Compare `text` with tests/golden/`name`.txt; in update mode, write it there instead.
+
+    Spaces at the ends of lines are ignored, because Rich pads its tables with them.
+    """
+    path = DIRECTORY / f"{name}.txt"
+    lines = [line.rstrip() + "\n" for line in text.splitlines()]
+    if os.environ.get(UPDATE) == "1":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(lines), encoding="utf-8")
+        return
+    shown = path.relative_to(PROJECT)
+    assert path.exists(), f"{shown} does not exist: run `{COMMAND}`, then review the new file"
+    golden = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    diff = "".join(difflib.unified_diff(golden, lines, str(shown), "this run"))
+    assert not diff, f"{diff}\nIf the change is intended, run `{COMMAND}` and review the diff."
