@@ -1,15 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Search a policy's best settings for each workload, one setting after the other.
+"""Search for the settings of a policy that give each workload its highest throughput.
 
     PYTHONPATH=src python3 tools/search_policy.py tpp rocksdb redis
 
-Starts from the policy without what was tuned before, tries each value of the
-first setting, keeps the best, goes on to the next; the settings of hint faults
-are tried where the best so far promoted pages at all. All values that were tried,
-with their throughput (seed 1, machine `tiered`), are written to
-policies/search/POLICY.json, beside those of other workloads; the best of each
-workload is to be copied into the policy's [for.WORKLOAD].
+Here python3 must have the packages that pyproject.toml names.
+
+The search is greedy. It starts from the policy without its [for.WORKLOAD] table,
+measures each value of the first setting, keeps the best and goes on to the next
+setting. Settings of NUMA balancing's scans and hint faults are tried only if the
+best run so far promoted pages (at least 1 % of fast memory): otherwise they have
+no effect.
+
+Every trial, with its throughput, is written to policies/search/POLICY.json, which
+keeps the results of other workloads. Copy the best settings of a workload into the
+policy's [for.WORKLOAD] table yourself.
+
+Limits
+
+- Each trial is one run, on machine `tiered` with seed 1, at full size.
+- Settings are tried one after the other, not in all combinations.
 """
 
 from __future__ import annotations
@@ -35,12 +45,16 @@ SPACE: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def search(name: str, what: workload.Workload) -> dict[str, Any]:
-    """Return a workload's best settings and every trial with its throughput."""
+    """Search for the best settings of policy `name` for the workload `what`.
+
+    Returns {"best": settings, "trials": settings and throughput (operations a second) of each}.
+    """
     plain = replace(policy.load(name), tuned={})
     host = profile.load(profile.DEFAULT)
     parts = runner.prepare([what])
     best: dict[str, str] = {}
-    # Every trial by its settings: the best so far is one of the next setting's.
+    # Every trial by its settings. The best one so far is not measured again: it is also a trial
+    # of the next setting.
     runs: dict[tuple[str, ...], record.Run] = {}
     promotes = True
     for setting, values in SPACE[name].items():
@@ -69,28 +83,32 @@ def search(name: str, what: workload.Workload) -> dict[str, Any]:
 
 
 def _tried(name: str, settings: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of what is searched; the kernel's own where nothing is written."""
+    """Return the values of the searched settings, "as it is" where the policy writes none."""
     return tuple(settings.get(path, "as it is") for path in SPACE[name])
 
 
 def _promotes(run: dict[str, Any]) -> bool:
-    """Whether it promoted at least a hundredth of fast memory."""
+    """Return whether the run promoted at least 1 % of fast memory."""
     pages = sum(run["migrated_pages"]["promoted"].values())
     return bool(pages * 4096 * 100 > run["machine"]["fast_bytes"])
 
 
 def main() -> None:
-    """Search, and write what was found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("policy", choices=SPACE)
-    parser.add_argument("workloads", nargs="+")
+    """Search for each workload named on the command line, and write and print the results."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("policy", choices=SPACE, help="the policy to tune")
+    parser.add_argument(
+        "workloads", nargs="+", metavar="WORKLOAD", help="a workload to tune the policy for"
+    )
     args = parser.parse_args()
     path = PROJECT / "policies" / "search" / f"{args.policy}.json"
     path.parent.mkdir(exist_ok=True)
     found = json.loads(path.read_text()) if path.exists() else {}
     for name in args.workloads:
         found[name] = search(args.policy, workload.load(name))
-        # What took an hour is kept, whatever becomes of the next.
+        # A search takes about an hour: write its result before the next one can fail.
         path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         print(name, json.dumps(found[name]["best"], indent=1), flush=True)
 
