@@ -9,10 +9,10 @@ disk".
 - Start, not measured: stop the servers (SIGSTOP), ask the first one for a checkpoint,
   and start 32 clients, which connect and wait for their server.
 - Measured: the servers continue. Each has four clients, with pipelines of 16 requests:
-  SET of hot keys, SET of all keys, GET of hot keys and GET of all keys. 75 % of
-  the about 120,000 requests are SET; 95 % go to the hot keys, 5 % of all. The first server
-  writes its checkpoint meanwhile. The phase ends when all clients are done and the
-  checkpoint is complete.
+  SET of hot keys, SET of all keys, GET of hot keys and GET of all keys. There are
+  about 120,000 requests. 75 % of them are SET, and 95 % go to the hot keys, which are
+  5 % of all keys. Meanwhile the first server writes its checkpoint. The phase ends
+  when all clients are done and the checkpoint is complete.
 - Operations: each SET and GET that a server executed counts as one.
 - Check: no server lost a key or reported an error, and the checkpoint is readable
   and holds all keys.

@@ -39,8 +39,8 @@ TABLE = 4 << 20
 CLIENTS = 12
 WRITERS = 4
 # The rate of the load, in bytes a second: low enough that each memtable is flushed
-# before the next one is full. Otherwise several memtables share a table file, and
-# how many do, and so the database that is measured, depends on the policy.
+# before the next one is full. Otherwise several memtables are flushed to one table
+# file; their number, and so the measured database, would depend on the policy.
 LOAD_RATE = 40_000_000
 # Operations of each of the four benchmarks, all its clients together.
 EACH = 7_000

@@ -9,8 +9,8 @@ keys are hotter than others. The parameters are those that the model's authors
 publish as `prefix_dist` in RocksDB's wiki, page "Benchmarking tools".
 
 rocksdb-backup is the same service during a backup: tar copies the 40 oldest table
-files (160 MB), by hard links to them, to a second place. Each is read once, and the
-copy is written once.
+files (160 MB) to a second place. It reads each once, and writes the copy once. It
+reads them through hard links, which remain when compaction deletes a table file.
 
 - Load: write 550,000 keys with values of 1000 bytes in sequence, without a
   write-ahead log, and wait until compaction is done.

@@ -10,10 +10,10 @@
  * `run` does ROUNDS rounds in each box. A round is that of Filebench's Varmail:
  * delete a message; receive a message (create, write, sync); read a message,
  * append to it and sync it; read a message. The messages that a round reads,
- * appends to and deletes are drawn from the RECENT messages of the box: the newest
- * ones after the load, where each received message takes the place of the deleted
- * one. All older messages are kept and never touched: mail that is not deleted
- * soon is hardly read again.
+ * appends to and deletes are drawn from the RECENT recent messages of the box. At
+ * first these are its newest messages; each message that is received then takes
+ * the place of the deleted one. All older messages are kept and never touched: mail
+ * that is not deleted soon is hardly read again.
  *
  * `check` reads and verifies every message that exists after `run` with the same
  * arguments.
