@@ -161,6 +161,11 @@ def summary(run: Run) -> Table:
     return table
 
 
+def plural(number: int, noun: str) -> str:
+    """Return the number with its noun: "1 run", "2 runs"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _title(runs: Sequence[Run]) -> str:
     machine = runs[0]["machine"]
     seeds = len({run["seed"] for run in runs})
@@ -168,7 +173,7 @@ def _title(runs: Sequence[Run]) -> str:
     return (
         f"machine {machine['name']}{varied}: {machine['fast_bytes'] >> 20} MiB fast, "
         f"{machine['slow_bytes'] >> 20} MiB slow, "
-        f"{runs[0]['cores']} core, {seeds} seed{'s' if seeds > 1 else ''}{_length(runs)}"
+        f"{plural(runs[0]['cores'], 'core')}, {plural(seeds, 'seed')}{_length(runs)}"
     )
 
 

@@ -19,7 +19,7 @@ from kloc.results.report.cases import Case, cases, ordered, total
 from kloc.results.report.figure import Table
 from kloc.results.report.kinds import Group
 from kloc.results.report.structure import Block, Page, Section
-from kloc.results.table import LOWER, UPPER
+from kloc.results.table import LOWER, UPPER, plural
 
 MIB = 1 << 20
 
@@ -126,15 +126,11 @@ def _subtitle(document: Mapping[str, Any], found: Sequence[Case]) -> str:
     if len(sizes) == 1:
         fast, slow = sizes.pop()
         said.append(f"{fast // MIB:,} MiB fast and {slow // MIB:,} MiB slow memory")
-    said.append(f"{first.get('cores', 1)} core")
-    said.append(f"{_plural(len(seeds), 'seed')}" if len(seeds) > 1 else f"seed {seeds[0]}")
+    said.append(plural(first.get("cores", 1), "core"))
+    said.append(plural(len(seeds), "seed") if len(seeds) > 1 else f"seed {seeds[0]}")
     if release := (document.get("kernel") or {}).get("release"):
         said.append(f"Linux {release}")
     return " · ".join(said)
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _notes(found: Sequence[Case]) -> list[str]:
