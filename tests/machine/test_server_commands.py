@@ -272,10 +272,10 @@ def test_a_command_is_chosen(chosen: dict[str, str]) -> None:
 
 
 def test_what_cannot_be_chosen(chosen: dict[str, str]) -> None:
-    assert chosen["nobody"].startswith("kloc: there is no process 99999")
-    assert chosen["kernels"].startswith("kloc: there is no process 2, or it is the kernel's own")
-    assert "is not yours to choose\nrun this as root" in chosen["others"]
-    assert chosen["not_root"].startswith(f"kloc: only root may read {CONTEXTS}\nrun this as root")
+    assert "process 99999 does not exist" in chosen["nobody"]
+    assert "process 2" in chosen["kernels"] and "kernel thread" in chosen["kernels"]
+    assert "no permission" in chosen["others"] and "as root" in chosen["others"]
+    assert CONTEXTS in chosen["not_root"] and "as root" in chosen["not_root"]
 
 
 def test_a_library_chooses_for_a_program(chosen: dict[str, str]) -> None:

@@ -29,8 +29,8 @@ def add_pids(parser: argparse.ArgumentParser) -> None:
 def choose_all(pids: list[int], on: bool) -> int:
     """Choose all of them, or none of them any more; stop at the first that fails."""
     for pid in pids:
-        processes.choose(pid, on)
-    processes.say_if_without_effect()
+        (processes.choose if on else processes.release)(pid)
+    processes.warn_if_ineffective()
     return 0
 
 

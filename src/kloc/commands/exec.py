@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.program:
         raise KlocError("there is no command", "kloc exec -- COMMAND...")
     processes.choose()
-    processes.say_if_without_effect()
+    processes.warn_if_ineffective()
     become(args.program, callers(os.environ))
 
 

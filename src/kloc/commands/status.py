@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
 
 def document() -> dict[str, Any]:
     """Return all that is known, numbers of pages in pages."""
-    settings = contexts.settings()
-    counts = contexts.counts()
+    settings = contexts.read_settings()
+    counts = contexts.read_counts()
     tiers, unseen = _tiers()
     return {
         "kernel": os.uname().release,
@@ -58,7 +58,7 @@ def document() -> dict[str, Any]:
         "enabled": contexts.enabled(),
         "scope": settings.get("scope", contexts.ALL),
         "settings": settings,
-        "limits": {"nodes_kb": contexts.node_limits(), "cgroups": contexts.cgroup_limits()},
+        "limits": {"nodes_kb": contexts.read_node_limits(), "cgroups": contexts.read_cgroup_limits()},
         "knodes": counts.get("knodes", 0),
         "contexts": tiers,
         "contexts_unseen": unseen,
@@ -79,7 +79,7 @@ def _tiers() -> tuple[dict[str, Counter[str]] | None, str | None]:
     """Return by kind how many contexts there are, and their pages; or None, and why not."""
     kinds: dict[str, Counter[str]] = {}
     try:
-        for each in contexts.contexts():
+        for each in contexts.read_contexts():
             of = kinds.setdefault(each.kind, Counter(number=0, active=0, fast=0, slow=0))
             of.update(number=1, active=int(each.active), fast=each.fast, slow=each.slow)
     except KlocError as error:
@@ -98,7 +98,7 @@ def _by_reason(counts: Mapping[str, int], group: str) -> dict[str, int]:
 
 def _remarks(status: Mapping[str, Any]) -> Iterator[str]:
     if not status["enabled"]:
-        yield f"contexts are switched off; {contexts.SWITCH_ON}"
+        yield f"contexts are switched off; {contexts.HOW_TO_ENABLE}"
     if status["contexts_unseen"]:
         yield f"pages in each tier are not known: {status['contexts_unseen']}"
 

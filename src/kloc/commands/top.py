@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     """Show them; return the exit status."""
     contexts.check_kernel()
     if not contexts.enabled():
-        raise KlocError("contexts are switched off: there are none", contexts.SWITCH_ON)
+        raise KlocError("contexts are switched off: there are none", contexts.HOW_TO_ENABLE)
     if args.json:
         print(json.dumps(_document(view(args)), indent=1))
     elif args.once:
@@ -118,7 +118,7 @@ def view(args: argparse.Namespace) -> View:
         total.update(number=1, active=int(each.active), fast=each.fast, slow=each.slow)
         return each
 
-    every = (counted(each) for each in contexts.contexts())
+    every = (counted(each) for each in contexts.read_contexts())
     key = KEYS[args.sort]
 
     def rank(each: Context) -> tuple[Any, int]:
@@ -126,8 +126,8 @@ def view(args: argparse.Namespace) -> View:
 
     lines = _lines(args)
     first = heapq.nlargest(lines, every, rank) if lines else sorted(every, key=rank, reverse=True)
-    mounted = contexts.mounts()
-    return View([(contexts.place(each, mounted), each) for each in first], total)
+    mounted = contexts.read_mounts()
+    return View([(contexts.visible_path(each, mounted), each) for each in first], total)
 
 
 def picture(shown: View) -> RenderableType:

@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a kernel with contexts tells of them, on the host that this runs on.
+"""Reads the contexts of the running kernel, their settings and their counts.
 
-Files of /sys/kernel/mm/kloc (Documentation/ABI/testing/sysfs-kernel-mm-kloc in kernel/files) and
-of /sys/kernel/debug/kloc (debugfs-kloc there).
+The files are those of /sys/kernel/mm/kloc and /sys/kernel/debug/kloc; sysfs-kernel-mm-kloc and
+debugfs-kloc in kernel/files/Documentation/ABI/testing describe them.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kloc.base.errors import KlocError
 
 ROOT = Path("/")
-"""Where the files are looked for; tests have folders of their own."""
+"""The directory that all paths below are relative to; tests set another one."""
 
 SETTINGS = "sys/kernel/mm/kloc"
 CONTEXTS = "sys/kernel/debug/kloc/contexts"
 CGROUPS = "sys/fs/cgroup"
 
 ALL, CHOSEN = "all", "chosen"
-"""Whose files have contexts, as the file scope says."""
+"""The values of the setting `scope`: which processes' files get contexts."""
 
 NO_LIMIT = "max"
 
-AS_ROOT = "run this as root, with sudo for example"
-SWITCH_ON = f"as root: echo 1 > /{SETTINGS}/enabled"
+AS_ROOT = "run this command as root, for example with sudo"
+HOW_TO_ENABLE = f"as root: echo 1 > /{SETTINGS}/enabled"
 
 
 @dataclass(frozen=True)
 class Context:
-    """A line of the file contexts; `fast` and `slow` are pages."""
+    """One line of the file `contexts`; `fast` and `slow` are pages."""
 
     id: int
     kind: str
@@ -51,101 +51,99 @@ class Context:
 
 @dataclass(frozen=True)
 class Mount:
-    """A line of mountinfo: the folder `root` of the file system on `dev` is seen at `place`."""
+    """One line of mountinfo: directory `root` of the file system on `dev` is mounted at `point`."""
 
     dev: str
     root: PurePosixPath
-    place: PurePosixPath
+    point: PurePosixPath
 
 
 def check_kernel() -> None:
-    """Raise KlocError if the kernel that runs has no contexts."""
+    """Raise KlocError if the running kernel has no contexts."""
     if not (ROOT / SETTINGS / "enabled").exists():
-        raise no_contexts()
-
-
-def no_contexts() -> KlocError:
-    """Return the error for a kernel that has no contexts."""
-    return KlocError(
-        f"this kernel, Linux {os.uname().release}, has no contexts: there is no /{SETTINGS}",
-        "boot one with CONFIG_KLOC=y, or look at one in the machine: kloc run --policy kloc -- "
-        "kloc status",
-    )
+        raise KlocError(
+            f"this kernel, Linux {os.uname().release}, has no contexts: /{SETTINGS} does not exist",
+            "boot a kernel with CONFIG_KLOC=y, or try contexts in kloc's own machine: "
+            "kloc run --policy kloc -- kloc status",
+        )
 
 
 def enabled() -> bool:
-    """Return whether contexts are switched on."""
-    return setting("enabled") == "1"
+    """Return whether contexts are enabled."""
+    return read_setting("enabled") == "1"
 
 
-def setting(name: str) -> str | None:
-    """Return what the file of that name says; None if this kernel has none."""
+def read_setting(name: str) -> str | None:
+    """Return the content of a settings file, None if this kernel does not have it."""
     return _read(ROOT / SETTINGS / name)
 
 
-def settings() -> dict[str, str]:
-    """Return all that can be set, by the file's name."""
-    folder = ROOT / SETTINGS
-    names = sorted(path.name for path in folder.iterdir() if path.is_file())
-    values = {name: setting(name) for name in names if name not in ("enabled", "stat")}
+def read_settings() -> dict[str, str]:
+    """Return the values of all settings, except `enabled`, by file name."""
+    names = sorted(path.name for path in (ROOT / SETTINGS).iterdir() if path.is_file())
+    values = {name: read_setting(name) for name in names if name not in ("enabled", "stat")}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def counts() -> dict[str, int]:
-    """Return what the file stat counts."""
-    pairs = (line.split() for line in (setting("stat") or "").splitlines())
+def read_counts() -> dict[str, int]:
+    """Return the counters in the file `stat` by name."""
+    pairs = (line.split() for line in (read_setting("stat") or "").splitlines())
     return {name: int(value) for name, value in pairs}
 
 
-def node_limits() -> dict[str, str]:
-    """Return how many KiB contexts may have on each node that has a limit of its own."""
-    found = {}
-    for path in sorted((ROOT / SETTINGS).glob("node*/max_kb"), key=_number):
+def read_node_limits() -> dict[str, str]:
+    """Return the limit of each fast node by its name: KiB of page cache, or NO_LIMIT."""
+    limits = {}
+    for path in sorted((ROOT / SETTINGS).glob("node*/max_kb"), key=_node_number):
         value = _read(path)
         if value is not None:
-            found[path.parent.name] = value
-    return found
+            limits[path.parent.name] = value
+    return limits
 
 
-def cgroup_limits() -> dict[str, dict[str, str]]:
-    """Return the cgroups that have a limit or were chosen: what each says."""
-    found = {}
+def read_cgroup_limits() -> dict[str, dict[str, str]]:
+    """Return `enabled`, `max` and `current` of each cgroup that has a limit or is chosen."""
+    limits = {}
     names = ("enabled", "max", "current")
     for path in sorted((ROOT / CGROUPS).rglob("memory.kloc.max")):
-        of = {name: _read(path.with_name(f"memory.kloc.{name}")) for name in names}
-        if of["max"] not in (NO_LIMIT, None) or of["enabled"] == "1":
-            group = path.parent.relative_to(ROOT / CGROUPS)
-            found[f"/{group}"] = {name: value for name, value in of.items() if value is not None}
-    return found
+        values = {name: _read(path.with_name(f"memory.kloc.{name}")) for name in names}
+        if values["max"] not in (NO_LIMIT, None) or values["enabled"] == "1":
+            cgroup = path.parent.relative_to(ROOT / CGROUPS)
+            limits[f"/{cgroup}"] = {
+                name: value for name, value in values.items() if value is not None
+            }
+    return limits
 
 
-def contexts() -> Iterator[Context]:
-    """Yield the contexts that there are; KlocError if they cannot be seen."""
+def read_contexts() -> Iterator[Context]:
+    """Yield all contexts. Raises KlocError if they cannot be read."""
     path = ROOT / CONTEXTS
     try:
         with path.open(errors="surrogateescape") as file:
             columns = file.readline().rstrip("\n").split("\t")
             for line in file:
-                yield _context(dict(zip(columns, line.rstrip("\n").split("\t"), strict=True)))
+                yield _parse_context(dict(zip(columns, line.rstrip("\n").split("\t"), strict=True)))
     except PermissionError as error:
         raise KlocError(f"only root may read /{CONTEXTS}", AS_ROOT) from error
     except FileNotFoundError as error:
-        raise _not_mounted() from error
+        raise _no_contexts_file() from error
 
 
-def _not_mounted() -> KlocError:
+def _no_contexts_file() -> KlocError:
+    """Return the error that says why debugfs has no file of contexts."""
     check_kernel()
-    message = f"there is no /{CONTEXTS}"
+    message = f"/{CONTEXTS} does not exist"
+    # Only root can see what a mounted debugfs contains.
     if (ROOT / "sys/kernel/debug").is_dir() and os.geteuid() != 0:
         return KlocError(message, AS_ROOT)
     return KlocError(
         message,
-        "as root: mount -t debugfs debugfs /sys/kernel/debug; if that has no kloc, the kernel "
-        "was built without CONFIG_DEBUG_FS",
+        "as root: mount -t debugfs debugfs /sys/kernel/debug; if debugfs is mounted already, "
+        "the kernel was built without CONFIG_DEBUG_FS",
     )
 
 
-def _context(columns: Mapping[str, str]) -> Context:
+def _parse_context(columns: Mapping[str, str]) -> Context:
     path = columns["path"]
     return Context(
         id=int(columns["id"]),
@@ -159,59 +157,62 @@ def _context(columns: Mapping[str, str]) -> Context:
         slow=int(columns["slow"]),
         dev=columns["dev"],
         ino=int(columns["ino"]),
-        path=None if path == "-" else unescaped(path),
+        path=None if path == "-" else unescape(path),
     )
 
 
-def mounts() -> list[Mount]:
-    """Return what is mounted where, as this process sees it."""
+def read_mounts() -> list[Mount]:
+    """Return all mounts that this process sees."""
     text = (ROOT / "proc/self/mountinfo").read_text(errors="surrogateescape")
     lines = (line.split(" ") for line in text.splitlines())
     return [
-        Mount(fields[2], PurePosixPath(unescaped(fields[3])), PurePosixPath(unescaped(fields[4])))
+        Mount(fields[2], PurePosixPath(unescape(fields[3])), PurePosixPath(unescape(fields[4])))
         for fields in lines
     ]
 
 
-def place(context: Context, mounted: list[Mount]) -> str:
-    """Return where a person finds what the context is of.
+def visible_path(context: Context, mounts: Sequence[Mount]) -> str:
+    """Return where the user finds a context's file, directory or block device.
 
-    That is its path; its device and its path there if that device is not mounted in sight.
+    This is its path below a mount point. If the file system is not mounted, it is the name of the
+    device with the path on it: "sdc1:/file". If no path is known, it is the inode's number:
+    "sdc1:inode 12".
     """
     if context.kind == "blockdev":
-        return f"/dev/{device(context.dev)}"
+        return f"/dev/{device_name(context.dev)}"
     if context.path is None:
-        return f"{device(context.dev)}:inode {context.ino}"
+        return f"{device_name(context.dev)}:inode {context.ino}"
     inside = PurePosixPath(context.path)
-    seen = [
-        each for each in mounted if each.dev == context.dev and inside.is_relative_to(each.root)
+    candidates = [
+        mount for mount in mounts if mount.dev == context.dev and inside.is_relative_to(mount.root)
     ]
-    if not seen:
-        return f"{device(context.dev)}:{context.path}"
-    # The whole file system if it is mounted anywhere, and not a part of it elsewhere.
-    best = min(seen, key=lambda each: len(each.root.parts))
-    return str(best.place / inside.relative_to(best.root))
+    if not candidates:
+        return f"{device_name(context.dev)}:{context.path}"
+    # A mount of the complete file system is preferred to a bind mount of one of its directories.
+    best = min(candidates, key=lambda mount: len(mount.root.parts))
+    return str(best.point / inside.relative_to(best.root))
 
 
-def device(number: str) -> str:
-    """Return the name of the block device major:minor, or the numbers where it has none."""
+def device_name(number: str) -> str:
+    """Return the name of the block device "major:minor", or `number` itself if it has none."""
     try:
         return (ROOT / "sys/dev/block" / number).readlink().name
     except OSError:
         return number
 
 
-def unescaped(text: str) -> str:
-    r"""Return the text with its octal escapes (`\040`) as the characters that they are."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+def unescape(text: str) -> str:
+    r"""Return the text with each octal escape (`\040`) replaced by its character."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def _read(path: Path) -> str | None:
+    """Return a file's text without surrounding blanks, None if it cannot be read."""
     try:
         return path.read_text().strip()
     except OSError:
         return None
 
 
-def _number(path: Path) -> int:
+def _node_number(path: Path) -> int:
     return int(re.sub(r"\D", "", path.parent.name) or 0)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Chooses processes whose files have contexts: prctl(PR_KLOC), the paper's sys_enable_kloc()."""
+"""Chooses and releases processes, whose files get contexts while the scope is `chosen`.
+
+The system call is prctl(PR_KLOC), which is the paper's sys_enable_kloc().
+"""
 
 from __future__ import annotations
 
@@ -17,51 +20,61 @@ PR_KLOC_GET, PR_KLOC_SET = 0, 1
 PID_MAX = (1 << 31) - 1
 
 
-def chosen(pid: int = 0) -> bool:
-    """Return whether the process (0: this one) is chosen; KlocError if that cannot be told."""
-    return bool(_prctl(PR_KLOC_GET, pid, 0))
+def is_chosen(pid: int = 0) -> bool:
+    """Return whether a process (0: this one) is chosen. Raises KlocError if the call fails."""
+    return bool(_control(PR_KLOC_GET, pid, 0))
 
 
-def choose(pid: int = 0, on: bool = True) -> None:
-    """Choose the process (0: this one) or not; KlocError, with what to do, if that fails."""
-    _prctl(PR_KLOC_SET, pid, int(on))
+def choose(pid: int = 0) -> None:
+    """Choose a process (0: this one). Raises KlocError if the call fails."""
+    _control(PR_KLOC_SET, pid, 1)
 
 
-def say_if_without_effect() -> None:
-    """Tell the person if it does not matter now which processes are chosen."""
+def release(pid: int = 0) -> None:
+    """Undo `choose` of a process (0: this one). Raises KlocError if the call fails."""
+    _control(PR_KLOC_SET, pid, 0)
+
+
+def warn_if_ineffective() -> None:
+    """Print a message if the kernel ignores at present which processes are chosen."""
     if not contexts.enabled():
-        terminal.say(f"this has no effect while contexts are switched off; {contexts.SWITCH_ON}")
-    elif (contexts.setting("scope") or contexts.ALL) == contexts.ALL:
+        terminal.say(f"this has no effect while contexts are disabled; {contexts.HOW_TO_ENABLE}")
+    elif (contexts.read_setting("scope") or contexts.ALL) == contexts.ALL:
         terminal.say(
-            "this has no effect while files of all processes have contexts; "
+            "this has no effect while the files of all processes have contexts; "
             f"as root: echo {contexts.CHOSEN} > /{contexts.SETTINGS}/scope"
         )
 
 
-def _prctl(what: int, pid: int, on: int) -> int:
-    result = _call(PR_KLOC, what, pid, on, 0)
-    if result < 0:
-        raise _error(ctypes.get_errno(), pid)
-    return result
-
-
-def _call(*arguments: int) -> int:
-    """Call prctl(2)."""
+def call_prctl(*arguments: int) -> int:
+    """Call prctl(2) and return its result; on failure that is -1, and ctypes has the errno."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.restype = ctypes.c_int
     return int(prctl(ctypes.c_int(arguments[0]), *map(ctypes.c_ulong, arguments[1:])))
 
 
-def _error(number: int, pid: int) -> KlocError:
+def _control(operation: int, pid: int, value: int) -> int:
+    result = call_prctl(PR_KLOC, operation, pid, value, 0)
+    if result < 0:
+        raise _explain(ctypes.get_errno(), pid)
+    return result
+
+
+def _explain(number: int, pid: int) -> KlocError:
+    """Return the error for an errno of prctl(PR_KLOC)."""
     if number == errno.ESRCH:
-        return KlocError(f"there is no process {pid}, or it is the kernel's own or ends")
+        return KlocError(
+            f"process {pid} does not exist, is exiting, or is a kernel thread",
+            "ps -e lists the processes",
+        )
     if number == errno.EPERM:
-        return KlocError(f"process {pid} is not yours to choose", contexts.AS_ROOT)
+        return KlocError(f"no permission to choose or release process {pid}", contexts.AS_ROOT)
     if number == errno.EINVAL:
-        # The arguments are right: the kernel does not know the call.
+        # The arguments are valid, so the kernel does not know PR_KLOC.
         contexts.check_kernel()
         return KlocError(
-            f"this kernel, Linux {os.uname().release}, cannot choose processes",
-            "its contexts are older than prctl(PR_KLOC): boot a newer one",
+            f"this kernel, Linux {os.uname().release}, cannot choose processes: "
+            "it does not know prctl(PR_KLOC)",
+            "boot a newer kernel with contexts",
         )
-    return KlocError(f"prctl(PR_KLOC) failed: {os.strerror(number)}")
+    return KlocError(f"prctl(PR_KLOC) failed for process {pid}: {os.strerror(number)}")

@@ -22,7 +22,7 @@ from kloc.commands import exec as execute
 from kloc.server import contexts, processes
 from support import made_up_kernel
 
-EFFECT = "this has no effect while files of all processes have contexts"
+EFFECT = "files of all processes have contexts"
 
 
 class Kernel:
@@ -41,7 +41,7 @@ class Kernel:
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
     made = Kernel()
-    monkeypatch.setattr(processes, "_call", made.prctl)
+    monkeypatch.setattr(processes, "call_prctl", made.prctl)
     monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
     terminal.stderr.cache_clear()
     return made
@@ -65,7 +65,7 @@ def test_processes_are_chosen(kernel: Kernel, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("scope", "enabled", "said"), [("all", "1", EFFECT), ("chosen", "0", "off")]
+    ("scope", "enabled", "said"), [("all", "1", EFFECT), ("chosen", "0", "disabled")]
 )
 def test_it_is_said_if_that_has_no_effect(
     scope: str, enabled: str, said: str, kernel: Kernel, capsys: pytest.CaptureFixture[str]
@@ -79,8 +79,8 @@ def test_it_is_said_if_that_has_no_effect(
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (errno.ESRCH, "there is no process 12"),
-        (errno.EPERM, "process 12 is not yours to choose"),
+        (errno.ESRCH, "process 12 does not exist"),
+        (errno.EPERM, "no permission to choose"),
         (errno.EINVAL, "cannot choose processes"),
         (errno.EIO, os.strerror(errno.EIO)),
     ],
@@ -105,7 +105,7 @@ def test_a_kernel_without_contexts(
 )
 def test_this_kernel_has_none() -> None:
     with pytest.raises(KlocError, match="has no contexts"):
-        processes.chosen()
+        processes.is_chosen()
 
 
 @pytest.mark.parametrize("pid", ["0", "-1", "x", str(1 << 31)])
