@@ -58,7 +58,10 @@ def document() -> dict[str, Any]:
         "enabled": contexts.enabled(),
         "scope": settings.get("scope", contexts.ALL),
         "settings": settings,
-        "limits": {"nodes_kb": contexts.read_node_limits(), "cgroups": contexts.read_cgroup_limits()},
+        "limits": {
+            "nodes_kb": contexts.read_node_limits(),
+            "cgroups": contexts.read_cgroup_limits(),
+        },
         "knodes": counts.get("knodes", 0),
         "contexts": tiers,
         "contexts_unseen": unseen,
