@@ -3,6 +3,7 @@
 
 #include "bandwidth.h"
 
+/* A requester may book time in a slot until this much of it is taken, by whomever. */
 static const uint32_t capacity_ps[REQUESTERS] = {
 	[REQUESTER_WORKLOAD] = SLOT_PS,
 	[REQUESTER_AHEAD] = SLOT_PS / 2,
@@ -39,7 +40,7 @@ void ledger_advance(struct ledger *ledger, uint64_t now_ps)
 		clear_slot(ledger, ledger->first++);
 }
 
-/* The first slot from this one on with room, or the end of the ledger. */
+/* Return the first slot from this one on that has time left for who, or the ledger's end. */
 static uint64_t find_room(const struct ledger *ledger, enum requester who, uint64_t slot)
 {
 	uint64_t end = ledger->first + SLOTS;
@@ -57,7 +58,7 @@ static uint64_t find_room(const struct ledger *ledger, enum requester who, uint6
 	return slot < end ? slot : end;
 }
 
-/* Take up to need_ps of a slot's time; returns how much it had to give. */
+/* Take up to need_ps of a slot that is not full for who. Return the time taken. */
 static uint64_t take(struct ledger *ledger, enum requester who, uint64_t slot,
 		     uint64_t need_ps)
 {

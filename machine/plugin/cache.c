@@ -35,7 +35,7 @@ void cache_clear(struct cache *cache)
 		cache->lines[i] = (struct cache_line){ .key = CACHE_NO_KEY };
 }
 
-/* Move the line at way to the front; those before it grow older by one. */
+/* Make the line at way the most recently used of its set. */
 static void move_to_front(struct cache_line *set, unsigned int way)
 {
 	struct cache_line line = set[way];

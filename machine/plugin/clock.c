@@ -3,10 +3,11 @@
 
 #include "clock.h"
 
+/* The ledger must still hold the slots that the device books in. */
 #define DEVICE_AHEAD_PS		(SLOTS / 2 * SLOT_PS)
 /*
- * Page faults abandon a few instructions each. If a TSC seems to say that more
- * than this share was, it is not the one read last, and says nothing.
+ * Page faults abandon a few instructions each. A TSC that implies that more than
+ * one in 16 was abandoned is not the one that was read last, and is ignored.
  */
 #define ABANDONED_SHARE		16
 
@@ -17,7 +18,7 @@ void clock_init(struct clock *clock, uint64_t insn_ps, bool own_core)
 	clock->own_core = own_core;
 }
 
-/* The other core spends time; T moves only if that takes it too far ahead. */
+/* Advance the background core's clock, and T if that clock gets too far ahead. */
 static void advance_background(struct clock *clock, uint64_t spent_ps)
 {
 	clock->work_ps += background_advance(&clock->background, clock_now_ps(clock),
@@ -98,9 +99,9 @@ void clock_read_tsc(struct clock *clock)
 }
 
 /*
- * Take back the time of what was counted and not executed. Mostly these are
- * user instructions, where the workload's core faulted. T by the guest's
- * reckoning, TSC + offset, goes up by 1 - CPI for each, which is returned.
+ * Take the time of abandoned instructions off the workload's core: most of them
+ * are user instructions before a page fault. Return by how much the guest's T,
+ * TSC + offset, advances: 1 ns - CPI for each.
  */
 static uint64_t give_back(struct clock *clock, uint64_t instructions)
 {
@@ -118,7 +119,7 @@ static void add_idle(struct clock *clock, uint64_t jump_ns, bool pending)
 		clock->storage_idle_ns += jump_ns;
 }
 
-/* Is it plausible that so many of the instructions since were abandoned? */
+/* Return whether so many of the instructions since the last sync can be abandoned. */
 static bool is_plausible(uint64_t abandoned, uint64_t since)
 {
 	return abandoned <= since / ABANDONED_SHARE + ABANDONED_SHARE;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The configuration file. Numbers are read as decimal fractions and turned
- * into whole picoseconds without ever being floating point, so that a figure
- * means the same on every host.
+ * Parser of the configuration (see config.h for its format). Decimal fractions
+ * become integers in ps without floating point, so that a figure means the same
+ * on every host.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,14 +14,14 @@
 
 #define MICRO		1000000ULL
 
-/* Where we are, for messages. */
+/* Position in the file, for messages. */
 struct place {
 	const char *file;
-	unsigned int line;	/* 0: no line in particular */
+	unsigned int line;	/* 0: the file as a whole */
 	const char *key;
 };
 
-/* What becomes of a tier's figures once all keys are known. */
+/* The configuration, and values that finish() needs all keys for. */
 struct draft {
 	struct config *config;
 	uint64_t store_stall;	/* thousandths */
@@ -29,6 +29,7 @@ struct draft {
 	char force_tier[CONFIG_NAME_MAX];
 };
 
+/* Print "kloc model: FILE:LINE: KEY: MESSAGE" to stderr and return false. */
 __attribute__((format(printf, 2, 3)))
 static bool complain(const struct place *place, const char *format, ...)
 {
@@ -45,7 +46,7 @@ static bool complain(const struct place *place, const char *format, ...)
 	return false;
 }
 
-/* A whole number, decimal or 0x hexadecimal. */
+/* Parse an integer, decimal or 0x hexadecimal. */
 static bool parse_whole(const struct place *place, const char *text, uint64_t *value)
 {
 	char *end;
@@ -56,10 +57,11 @@ static bool parse_whole(const struct place *place, const char *text, uint64_t *v
 		if (!errno && !*end)
 			return true;
 	}
-	return complain(place, "'%s' is not a whole number", text);
+	return complain(place, "'%s' is not an integer; write decimal or 0x hexadecimal digits",
+			text);
 }
 
-/* A decimal fraction such as 0.9375, as a whole number of 1/scale, rounded. */
+/* Parse a decimal fraction such as 0.9375 into units of 1/scale, rounded. */
 static bool parse_fraction(const struct place *place, const char *text,
 			   uint64_t scale, uint64_t *value)
 {
@@ -72,24 +74,25 @@ static bool parse_fraction(const struct place *place, const char *text,
 		at++;
 		for (; *at >= '0' && *at <= '9'; at++) {
 			if (unit >= 1000 * MICRO)
-				continue;	/* finer than any scale */
+				continue;	/* digits below any scale */
 			part = part * 10 + (uint64_t)(*at - '0');
 			unit *= 10;
 		}
 	}
 	if (at == text || *at)
-		return complain(place, "'%s' is not a number", text);
+		return complain(place, "'%s' is not a number; write it like 0.25", text);
 	*value = whole * scale + (part * scale + unit / 2) / unit;
 	return true;
 }
 
+/* Like parse_fraction(), but refuse what rounds to 0. */
 static bool parse_positive(const struct place *place, const char *text,
 			   uint64_t scale, uint64_t *value)
 {
 	if (!parse_fraction(place, text, scale, value))
 		return false;
 	if (!*value)
-		return complain(place, "'%s' is too small", text);
+		return complain(place, "'%s' is too small; write a number above 0", text);
 	return true;
 }
 
@@ -97,42 +100,44 @@ static bool parse_text(const struct place *place, const char *text, char **copy)
 {
 	free(*copy);
 	*copy = strdup(text);
-	return *copy || complain(place, "no memory");
+	return *copy || complain(place, "out of memory");
 }
 
 static bool parse_path(const struct place *place, const char *text, char **path)
 {
 	if (!*text)
-		return complain(place, "a path is missing");
+		return complain(place, "the path is empty; name a file");
 	return parse_text(place, text, path);
 }
 
 static bool parse_name(const struct place *place, const char *text, char *name)
 {
 	if (!*text || strlen(text) >= CONFIG_NAME_MAX)
-		return complain(place, "'%s' is not a name of 1 to %d characters", text,
+		return complain(place, "'%s' is not a tier's name; use 1 to %d characters", text,
 				CONFIG_NAME_MAX - 1);
 	strcpy(name, text);
 	return true;
 }
 
-/* Split text at its commas, in place; false if it has not as many fields. */
+/* Split text at its commas, in place, into exactly count fields. */
 static bool split(const struct place *place, char *text, char **fields, unsigned int count)
 {
 	unsigned int n = 0;
 
 	for (char *comma = text; comma; n++) {
 		if (n == count)
-			return complain(place, "more than %u fields", count);
+			return complain(place, "expected %u fields separated by commas, found more",
+					count);
 		fields[n] = comma;
 		comma = strchr(comma, ',');
 		if (comma)
 			*comma++ = '\0';
 	}
-	return n == count || complain(place, "%u fields where %u are due", n, count);
+	return n == count || complain(place, "found %u fields separated by commas, expected %u",
+				      n, count);
 }
 
-/* How long unit_bytes take at so many millionths of a byte per nanosecond. */
+/* Return how long unit_bytes take, in ps, at this bandwidth in 1/1000000 byte/ns. */
 static uint64_t service_ps(uint64_t unit_bytes, uint64_t micro_bytes_per_ns)
 {
 	return (unit_bytes * PS_PER_NS * MICRO + micro_bytes_per_ns / 2) /
@@ -148,7 +153,7 @@ static bool parse_tier(const struct place *place, char *text, struct draft *draf
 	char *fields[6];
 
 	if (config->tier_count == TIERS_MAX)
-		return complain(place, "more than %d tiers", TIERS_MAX);
+		return complain(place, "too many tiers; the maximum is %d", TIERS_MAX);
 	if (!split(place, text, fields, 6) ||
 	    !parse_name(place, fields[0], tier->name) ||
 	    !parse_fraction(place, fields[1], PS_PER_NS, &tier->load_ps) ||
@@ -160,7 +165,8 @@ static bool parse_tier(const struct place *place, char *text, struct draft *draf
 		return false;
 	if (tier->unit_bytes < LINE_BYTES || tier->unit_bytes > FRAME_BYTES ||
 	    tier->unit_bytes & (tier->unit_bytes - 1))
-		return complain(place, "unit of %s bytes is not a power of two from 64 to 4096",
+		return complain(place,
+				"unit of %s bytes is invalid; use a power of two from 64 to 4096",
 				fields[5]);
 	tier->read_unit_ps = service_ps(tier->unit_bytes, read_rate);
 	tier->write_unit_ps = service_ps(tier->unit_bytes, write_rate);
@@ -168,7 +174,7 @@ static bool parse_tier(const struct place *place, char *text, struct draft *draf
 	return true;
 }
 
-/* ram=TIERINDEX,PHYS_START,BYTES,PATH,OFFSET */
+/* ram=TIER,START,BYTES,FILE,OFFSET */
 static bool parse_ram(const struct place *place, char *text, struct config *config)
 {
 	struct range_config *range = &config->ranges[config->range_count];
@@ -176,7 +182,7 @@ static bool parse_ram(const struct place *place, char *text, struct config *conf
 	char *fields[5];
 
 	if (config->range_count == CONFIG_RANGES_MAX)
-		return complain(place, "more than %d ranges", CONFIG_RANGES_MAX);
+		return complain(place, "too many ranges; the maximum is %d", CONFIG_RANGES_MAX);
 	if (!split(place, text, fields, 5) ||
 	    !parse_whole(place, fields[0], &tier) ||
 	    !parse_whole(place, fields[1], &range->start) ||
@@ -186,9 +192,11 @@ static bool parse_ram(const struct place *place, char *text, struct config *conf
 		return false;
 	config->range_count++;
 	if ((range->start | range->bytes | range->offset) % FRAME_BYTES || !range->bytes)
-		return complain(place, "a range is made of whole 4096-byte frames");
+		return complain(place,
+				"start, size (not 0) and offset must be multiples of 4096 bytes");
 	if (tier >= TIERS_MAX)
-		return complain(place, "there is no tier %s", fields[0]);
+		return complain(place, "tier %s is not defined; tier lines count from 0",
+				fields[0]);
 	range->tier = (unsigned int)tier;
 	return true;
 }
@@ -200,11 +208,12 @@ static bool parse_ways(const struct place *place, const char *text, unsigned int
 	if (!parse_whole(place, text, &value))
 		return false;
 	if (value < 2 || value > 64)
-		return complain(place, "%s ways are not 2 to 64", text);
+		return complain(place, "%s ways are out of range; use 2 to 64", text);
 	*ways = (unsigned int)value;
 	return true;
 }
 
+/* Parse one of two words. */
 static bool parse_flag(const struct place *place, const char *text, const char *off,
 		       const char *on, bool *value)
 {
@@ -255,10 +264,10 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 		return parse_flag(place, value, "0", "1", &config->dump);
 	if (!strcmp(key, "sample_ns"))
 		return parse_fraction(place, value, PS_PER_NS, &config->sample_ps);
-	return complain(place, "unknown key");
+	return complain(place, "unknown key; machine/plugin/config.h lists the keys");
 }
 
-/* One line: empty, a # comment, or key=value. */
+/* Parse one line: empty, a # comment, or KEY=VALUE. */
 static bool parse_line(struct place *place, char *line, struct draft *draft)
 {
 	char *equals = strchr(line, '=');
@@ -267,7 +276,7 @@ static bool parse_line(struct place *place, char *line, struct draft *draft)
 		return true;
 	place->key = line;
 	if (!equals)
-		return complain(place, "'=' is missing");
+		return complain(place, "'=' is missing; write KEY=VALUE");
 	*equals = '\0';
 	return parse_pair(place, equals + 1, draft);
 }
@@ -278,7 +287,7 @@ static bool sets_are_whole(const struct place *place, uint64_t bytes, unsigned i
 
 	if (sets && !(sets & (sets - 1)) && sets * ways * LINE_BYTES == bytes)
 		return true;
-	return complain(place, "%llu bytes in %u ways are not a power of two of sets",
+	return complain(place, "%llu bytes in %u ways: bytes / 64 / ways must be a power of two",
 			(unsigned long long)bytes, ways);
 }
 
@@ -287,9 +296,9 @@ static bool check_caches(struct place *place, const struct config *config)
 	place->key = "l1_bytes";
 	if (!sets_are_whole(place, config->l1_bytes, config->l1_ways))
 		return false;
-	/* It is looked up by virtual address: the index must be the same in both. */
+	/* The L1 is indexed by virtual address, and devices' copies by physical address. */
 	if (config->l1_bytes / config->l1_ways > FRAME_BYTES)
-		return complain(place, "more than 4096 bytes a way");
+		return complain(place, "a way has more than 4096 bytes; use more ways");
 	place->key = "llc_bytes";
 	return sets_are_whole(place, config->llc_bytes, config->llc_ways);
 }
@@ -301,11 +310,12 @@ static bool check_ranges(struct place *place, const struct config *config)
 		const struct range_config *range = &config->ranges[i];
 
 		if (range->tier >= config->tier_count)
-			return complain(place, "there is no tier %u", range->tier);
+			return complain(place, "tier %u is not defined; tier lines count from 0",
+					range->tier);
 		for (unsigned int j = 0; j < i; j++)
 			if (range->start < config->ranges[j].start + config->ranges[j].bytes &&
 			    config->ranges[j].start < range->start + range->bytes)
-				return complain(place, "two ranges overlap at %#llx",
+				return complain(place, "two ranges overlap at %#llx; change one",
 						(unsigned long long)range->start);
 	}
 	return true;
@@ -322,10 +332,11 @@ static bool resolve_force_tier(struct place *place, const struct draft *draft)
 			config->force_tier = (int)i;
 	place->key = "force_tier";
 	return config->force_tier >= 0 ||
-	       complain(place, "there is no tier '%s'", draft->force_tier);
+	       complain(place, "tier '%s' is not defined; use the name of a tier line",
+			draft->force_tier);
 }
 
-/* What only holds, or can only be computed, when all keys have been read. */
+/* Compute and check what depends on several keys, after all have been read. */
 static bool finish(struct place *place, const struct draft *draft)
 {
 	struct config *config = draft->config;
@@ -333,15 +344,15 @@ static bool finish(struct place *place, const struct draft *draft)
 	place->line = 0;
 	place->key = "tier";
 	if (!config->tier_count)
-		return complain(place, "there is none");
+		return complain(place, "no tier is defined; add a tier line for each");
 	place->key = "pages";
 	if (config->dump && !config->frames)
-		return complain(place, "missing, but dump=1 asks for that file");
+		return complain(place, "missing, but dump=1 needs it; add pages=FILE");
 	for (unsigned int i = 0; i < config->tier_count; i++)
 		config->tiers[i].store_ps = draft->write_ps[i] * draft->store_stall / 1000;
 	place->key = "fast_kinds";
 	if (config->fast_kinds && *draft->force_tier)
-		return complain(place, "force_tier says how all pages are timed");
+		return complain(place, "cannot be combined with force_tier; remove one of the two");
 	return check_caches(place, config) && check_ranges(place, config) &&
 	       resolve_force_tier(place, draft);
 }
@@ -382,6 +393,7 @@ bool config_parse(struct config *config, const char *text, const char *name)
 	return good;
 }
 
+/* Return the content of a file, terminated by NUL, or NULL. */
 static char *read_whole(const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -413,7 +425,7 @@ bool config_read(struct config *config, const char *path)
 
 	set_defaults(config);
 	if (!text) {
-		fprintf(stderr, "kloc model: %s: cannot read it: %s\n", path,
+		fprintf(stderr, "kloc model: %s: cannot read the configuration: %s\n", path,
 			strerror(errno));
 		return false;
 	}

@@ -9,7 +9,7 @@
 
 #include "file.h"
 
-/* MAP_FAILED, and errno, if it cannot be mapped. */
+/* Map a part of an open file. On failure return MAP_FAILED; errno EFBIG: too short. */
 static void *map_open_file(int fd, uint64_t offset, uint64_t bytes, bool writable)
 {
 	struct stat status;
@@ -32,7 +32,7 @@ void *file_map(const char *key, const char *path, uint64_t offset, uint64_t byte
 
 	if (map == MAP_FAILED)
 		fprintf(stderr, "kloc model: %s: cannot map %s: %s\n", key, path,
-			errno == EFBIG ? "it is too short" : strerror(errno));
+			errno == EFBIG ? "the file is too short" : strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return map == MAP_FAILED ? NULL : map;
@@ -63,7 +63,8 @@ bool file_replace(const char *path, void (*write)(FILE *file, const void *data),
 	strcat(fresh, ".new");
 	good = write_to(fresh, write, data) && !rename(fresh, path);
 	if (!good)
-		fprintf(stderr, "kloc model: cannot write %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "kloc model: cannot write %s: %s; check its directory\n", path,
+			strerror(errno));
 	free(fresh);
 	return good;
 }

@@ -56,8 +56,8 @@ void frames_begin(struct frames *frames, uint64_t now_ps)
 }
 
 /*
- * The shadow's time. It does not run backwards: a miss moves T by its stall,
- * and what is saved by as much less what the shadow stalled.
+ * Return the shadow's time, and drop the slots before it. It never steps back: a
+ * miss advances T by its stall, and the savings by that stall less the shadow's.
  */
 static uint64_t shadow_ps(struct frames *frames, uint64_t now_ps)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "histogram.h"
 
-#define PART_SHIFT	3		/* 2^3 buckets a power of two */
+#define PART_SHIFT	3		/* 2^3 buckets for each power of two */
 #define PARTS		(1U << PART_SHIFT)
 
 static unsigned int bucket_of(uint64_t ns)

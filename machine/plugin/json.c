@@ -19,7 +19,7 @@ static void write_string(struct json *json, const char *text)
 	fputc('"', json->file);
 }
 
-/* What stands before a value: a comma, a new line for a member, its key. */
+/* Write what comes before a value: a comma, and for a member a new line and its key. */
 static void begin_value(struct json *json, const char *key)
 {
 	if (json->filled)

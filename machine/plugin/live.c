@@ -8,6 +8,7 @@
 
 #define PERIOD_NS	1000000000ULL
 
+/* live_show() is called only after a sample was added. */
 static const struct sample *latest(const struct region *region)
 {
 	return &region->samples[region->sample_count - 1];

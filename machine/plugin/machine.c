@@ -6,20 +6,20 @@
 #include "machine.h"
 #include "report.h"
 
-#define PROGRESS_INSTRUCTIONS	10000000	/* between publications, at most */
+#define PROGRESS_INSTRUCTIONS	10000000	/* at most, between two updates of the page */
 
 static void warn(const char *what)
 {
 	fprintf(stderr, "kloc model: %s\n", what);
 }
 
-/* Bring the clocks up to now. */
+/* Advance the clocks by the instructions since the last time. */
 static void settle(struct machine *machine)
 {
 	clock_run(&machine->clock, machine->counts->user + machine->counts->kernel);
 }
 
-/* Let the guest, and whoever watches, see the clocks. */
+/* Update the clocks in the shared page, for the guest and the kloc command. */
 static void publish(struct machine *machine)
 {
 	struct kloc_machine_page *page = machine->page;
@@ -32,7 +32,7 @@ static void publish(struct machine *machine)
 	machine->published = clock->counted;
 }
 
-/* Now, with the guest's CLOCK_MONOTONIC as it said it, or said it last. */
+/* Return all counters now; CLOCK_MONOTONIC is as the guest gave it last. */
 static struct moment this_moment(const struct machine *machine)
 {
 	const struct kloc_machine_page *page = machine->page;
@@ -67,7 +67,7 @@ static void sample_if_due(struct machine *machine)
 	live_show(&machine->live, machine, live_host_ns());
 }
 
-/* T now, as settling would find it, without settling. */
+/* Return T as settle() would make it, without changing the clocks. */
 static uint64_t unsettled_ps(const struct machine *machine)
 {
 	const struct clock *clock = &machine->clock;
@@ -83,7 +83,7 @@ void machine_page_changed(struct machine *machine, uint64_t address)
 	observer_page_changed(&machine->observer, address, unsettled_ps(machine));
 }
 
-/* A tier, ready to be asked for bandwidth from T on. */
+/* Return a tier with its ledger advanced to T. */
 static struct tier *tier_now(struct machine *machine, unsigned int index)
 {
 	struct tier *tier = &machine->tiers[index];
@@ -92,7 +92,7 @@ static struct tier *tier_now(struct machine *machine, unsigned int index)
 	return tier;
 }
 
-/* A dirty line leaves the caches. It takes bandwidth, nobody waits for it. */
+/* Write a dirty line back to its tier: it takes bandwidth, and nobody waits for it. */
 static void write_back(struct machine *machine, uint64_t line)
 {
 	const struct ram_range *range = ram_find(&machine->ram, line << LINE_SHIFT);
@@ -109,7 +109,7 @@ static void write_back(struct machine *machine, uint64_t line)
 		frames_write_back(&machine->frames, line, clock_now_ps(clock));
 }
 
-/* A line falls out of the L1: if it is dirty, the last level takes it over. */
+/* Evict a line from the L1: if it is dirty, update the LLC's copy, or else memory. */
 static void evict_from_l1(struct machine *machine, struct cache_line victim)
 {
 	uint64_t line = victim.line >> 1;
@@ -120,7 +120,7 @@ static void evict_from_l1(struct machine *machine, struct cache_line victim)
 		write_back(machine, line);
 }
 
-/* The last level misses: the core waits for the tier, and the line is charged. */
+/* Handle an LLC miss: stall the running code, and count the stall for the page's kind. */
 static void miss(struct machine *machine, const struct ram_range *range, uint64_t line,
 		 bool store, bool kernel, bool streamed)
 {
@@ -170,7 +170,7 @@ static void access_llc(struct machine *machine, const struct ram_range *range,
 		publish(machine);
 }
 
-/* The tier that a device's access to this page is timed as. */
+/* Return the tier that a device's access to this page is timed as. */
 static unsigned int device_tier(struct machine *machine, const struct ram_range *range,
 				uint64_t physical)
 {
@@ -181,8 +181,9 @@ static unsigned int device_tier(struct machine *machine, const struct ram_range 
 }
 
 /*
- * A device moves a line, in pieces that the driver copies one after the other.
- * What it writes is in no cache any more; what it reads may stay.
+ * Handle an access by a device's copy. The driver copies a line in pieces, one
+ * after the other: count it once. A line that the device writes is dropped from
+ * the caches; a line that it reads stays in them.
  */
 static void access_by_device(struct machine *machine, const struct ram_range *range,
 			     uint64_t line, bool store)
@@ -196,7 +197,7 @@ static void access_by_device(struct machine *machine, const struct ram_range *ra
 	machine->device_line = line;
 	machine->region.device_misses++;
 	if (store) {
-		/* Virtual and physical lines fall in the same set of the L1. */
+		/* A virtual and a physical line have the same set in the L1 (config.h). */
 		cache_drop(&machine->l1, cache_set(&machine->l1, line), line);
 		cache_drop(&machine->llc, cache_set(&machine->llc, cache_hash(line)), line);
 	}
@@ -227,7 +228,7 @@ void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physi
 	access_llc(machine, range, key, line, store, kernel);
 }
 
-/* The first access of a region finds the caches empty and the tiers idle. */
+/* Begin a region, with empty caches and idle tiers. */
 static void begin_region(struct machine *machine)
 {
 	uint64_t now_ps = clock_now_ps(&machine->clock);
@@ -262,8 +263,9 @@ static void end_region(struct machine *machine, bool complete)
 }
 
 /*
- * An end of the region. The guest read its CLOCK_MONOTONIC before it called; if
- * T moves on for it by what the call brings to light, that is part of it.
+ * Take over the guest's clocks at BEGIN and END. The guest read CLOCK_MONOTONIC
+ * before the call. If the call reveals abandoned instructions, the guest's T jumps
+ * ahead, and the jump belongs to the value that it read.
  */
 static void sync_monotonic(struct machine *machine)
 {
@@ -276,7 +278,7 @@ static void call_begin(struct machine *machine)
 {
 	sync_monotonic(machine);
 	if (machine->modelled) {
-		warn("a region begins within another, which is broken off");
+		warn("the guest began a measured region inside another; the first is incomplete");
 		end_region(machine, false);
 	}
 	begin_region(machine);
@@ -288,13 +290,14 @@ static void call_end(struct machine *machine)
 	if (machine->modelled)
 		end_region(machine, true);
 	else
-		warn("a region ends that did not begin");
+		warn("the guest ended a measured region that it had not begun; ignored");
 }
 
 static void call_layout(struct machine *machine)
 {
 	if (!pages_set_layout(&machine->pages, &machine->page->layout))
-		warn("the guest's layout makes no sense: no page can be told");
+		warn("the guest's layout of struct page is not valid: all pages are 'unknown'; "
+		     "build the kernel and the plugin from the same version");
 }
 
 static void call_switch(struct machine *machine)
@@ -399,7 +402,7 @@ bool machine_init(struct machine *machine, struct kloc_machine_page *page,
 	    !cache_init(&machine->llc, config->llc_bytes, config->llc_ways) ||
 	    !frames_init(&machine->frames, &machine->pages, &config->tiers[0]) ||
 	    !observer_init(&machine->observer, &machine->pages, config->observe)) {
-		warn("no memory");
+		warn("out of memory");
 		return false;
 	}
 	page->magic = KLOC_MACHINE_MAGIC;

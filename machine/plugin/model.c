@@ -3,38 +3,54 @@
  * The timing model of the two-tier machine: a QEMU TCG plugin.
  *
  * QEMU executes the guest's instructions and knows nothing of time: under
- * -icount shift=0 its clock counts them, 1 ns each. This plugin computes what
- * they would have taken on a machine whose memory has tiers of different
- * speed, and gives the result back to the guest as its time.
+ * -icount shift=0 its clock counts them, 1 ns each. This plugin computes how long
+ * they would take on a machine whose memory has tiers of different speed, and
+ * gives the result to the guest as its time.
  *
- * Every instruction takes the profile's CPI. Every data access goes through
+ * Each instruction takes the profile's CPI. In the measured region, each data
+ * access goes through
  *
- *	L1	32 KiB, 8 ways; looked up by virtual line, so that a hit, which
- *		is nearly all of them, needs no translation
- *	LLC	1 MiB, 16 ways, write-back; looked up by hashed physical line
+ *	L1	32 KiB, 8 ways; indexed by virtual line, so that a hit, which is
+ *		nearly every access, needs no address translation
+ *	LLC	1 MiB, 16 ways, write-back; indexed by a hash of the physical line
  *	tier	by physical address; a load that misses stalls the core for the
  *		read latency, a store for store_stall of the write latency
  *
- * (sizes by default) both with true LRU order. A miss that continues a stream
- * (see stream.h) was prefetched and waits for bandwidth only. Each tier's
- * bandwidth is a ledger of what is taken when (see bandwidth.h): misses, lines
- * written back, migrations by background threads and devices' copies share it.
- * A tier may move larger units than lines (see tier.h). Hits cost nothing
- * beyond CPI, nor do instruction fetches and page-table walks, and an access
- * that straddles two lines counts as one of the first.
+ * (sizes are the defaults), all caches with exact LRU. A miss that continues a
+ * stream is taken as prefetched and waits for bandwidth only. Misses, write-backs,
+ * background threads and devices' copies share the bandwidth of a tier.
  *
- * Time is in clock.h, what each missed page is for in pages.h, what is counted
- * in region.h, and how it is written in report.c. The guest tells the rest (a
- * task switch, a copy by a device, idleness, the ends of the measured region)
- * through a page of memory that it shares with the model and a NOP with a
- * number in it: see <linux/kloc_machine.h>.
+ * Where to read on:
+ *	clock.h		simulated time, and how the guest reads it
+ *	background.h	kernel threads that have a core of their own
+ *	cache.h		the L1 and the LLC; spaces.h: keys of the L1
+ *	stream.h	the prefetcher
+ *	tier.h		latency and units of a tier; bandwidth.h: its bandwidth
+ *	pages.h		the kind of each page; observer.h: how kinds are used
+ *	frames.h	what each frame would save in fast memory, for the oracle
+ *	placement.h	timing by page kind, for `kloc what-if`
+ *	region.h	what is counted; report.h: the result; live.h: progress
+ *	config.h	the configuration
+ *	machine.h	how these work together; all of the model but QEMU
  *
- * Outside the measured region only instructions are counted, in translated
- * code, and the guest runs at nearly QEMU's own speed. At its ends all
- * translations are thrown away, to be made again with or without callbacks for
- * memory accesses.
+ * The guest tells the model what it cannot see (a task switch, a device's copy,
+ * idle, the ends of the measured region): it fills in a page of memory that both
+ * share, and executes a NOP with the number of the call. See
+ * <linux/kloc_machine.h>.
  *
- * There is one CPU: QEMU up to 11.1 mixes up vCPUs in plugins under icount.
+ * Outside the measured region only instructions are counted, in translated code,
+ * and the guest runs at nearly QEMU's own speed. At both ends of the region all
+ * translations are dropped, and made again with or without callbacks for memory
+ * accesses.
+ *
+ * Limits (see the headers above for those of each part):
+ * - There is one CPU: QEMU up to 11.1 mixes up vCPUs in plugins under icount.
+ * - Hits in the L1 and in the LLC cost nothing beyond the CPI.
+ * - Independent misses do not overlap, unless they are prefetched.
+ * - Instruction fetches and page-table walks cost nothing, and there is no TLB:
+ *   it does not matter where page tables are, or how large pages are.
+ * - An access that straddles two lines counts as one of the first.
+ * - Nothing stalls, and no bandwidth is taken, outside the measured region.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,12 +64,12 @@ int qemu_plugin_version = QEMU_PLUGIN_API;
 static struct machine machine;
 static qemu_plugin_id_t plugin;
 
-/* Instructions, counted by translated code in the scoreboard's only entry. */
+/* Instruction counters (struct counts) of the only vCPU; translated code updates them. */
 static struct qemu_plugin_scoreboard *scoreboard;
 
 /*
- * An access that is not to a line that its set of the L1 served just now: look
- * at the others, then ask QEMU where in physical memory it went.
+ * Handle an access that cache_use_recent() did not serve: look up all ways of the
+ * L1, and on a miss ask QEMU for the physical address. Device memory is ignored.
  */
 __attribute__((noinline))
 static void access_further(qemu_plugin_meminfo_t info, uint64_t address, uint64_t key,
@@ -70,8 +86,8 @@ static void access_further(qemu_plugin_meminfo_t info, uint64_t address, uint64_
 }
 
 /*
- * Every access in the region comes here, so this is short, and leaves the rest
- * to a tail call. userdata is the counter of the mode, user's or kernel's.
+ * Handle an access. Every access of the region comes here, so this is short and
+ * ends in a tail call. accesses is the counter of the mode: user or kernel.
  */
 static inline void access_memory(qemu_plugin_meminfo_t info, uint64_t address, bool store,
 				 uint64_t *accesses)
@@ -98,7 +114,7 @@ static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	access_memory(info, address, true, userdata);
 }
 
-/* The same with key "observe", which wants to know of every access. */
+/* Like access_memory(), for key "observe", which needs every access. */
 static void observe_memory(qemu_plugin_meminfo_t info, uint64_t address, bool store,
 			   uint64_t *accesses)
 {
@@ -129,7 +145,7 @@ static void on_read_tsc(unsigned int cpu, void *userdata)
 
 static void register_callbacks(qemu_plugin_id_t id);
 
-/* userdata is the number of the call. */
+/* Handle a call of the guest. userdata is its number. */
 static void on_call(unsigned int cpu, void *userdata)
 {
 	bool modelled = machine.modelled;
@@ -146,7 +162,7 @@ static bool reads_tsc(const uint8_t *code, size_t size)
 	       (size == 3 && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9);
 }
 
-/* The number of the call that this instruction is, or 0. */
+/* Return the number of the call that this instruction makes, or 0. */
 static unsigned int call_number(const uint8_t *code, size_t size)
 {
 	if (size == 7 && code[0] == 0x0f && code[1] == 0x1f && code[2] == 0x80 &&
@@ -233,9 +249,9 @@ static bool complain(const char *what)
 static bool suits(const qemu_info_t *info)
 {
 	if (strcmp(info->target_name, "x86_64") || !info->system_emulation)
-		return complain("it is made for qemu-system-x86_64");
+		return complain("this plugin needs qemu-system-x86_64");
 	if (info->system.max_vcpus > 1)
-		return complain("it models one CPU, there are more");
+		return complain("the model supports one CPU; start QEMU with -smp 1");
 	return true;
 }
 
@@ -248,7 +264,7 @@ static bool read_arguments(int argc, char **argv)
 	if (!config_read(&machine.config, argv[0] + strlen(key)))
 		return false;
 	if (!machine.config.page)
-		return complain("the configuration has no page=FILE");
+		return complain("the configuration has no page=FILE; add the guest's shared page");
 	return true;
 }
 

@@ -29,7 +29,10 @@ void observer_free(struct observer *observer)
 	free(observer->uses);
 }
 
-/* T takes back what was abandoned: it may be a few ns less than before. */
+/*
+ * Return the time from from_ps to now_ps, 0 if T stepped back: it does by a few ns
+ * when abandoned instructions are taken off it (see clock.h).
+ */
 static uint64_t passed_ps(uint64_t from_ps, uint64_t now_ps)
 {
 	return now_ps > from_ps ? now_ps - from_ps : 0;
@@ -52,7 +55,7 @@ static void end_stretch(struct life *life, uint64_t now_ps)
 	}
 }
 
-/* What referred to a page counts for its kind. */
+/* Add the references and misses of a frame's life to use, and reset them. */
 static void count_references(struct observer *observer, uint64_t frame, struct use *use)
 {
 	struct life *life = &observer->lives[frame];
@@ -84,7 +87,7 @@ static void die(struct observer *observer, uint64_t frame, uint64_t now_ps)
 		histogram_add(&use->lifetimes, passed_ps(life->born_ps, now_ps) / PS_PER_NS);
 }
 
-/* See what a page is now; true if that has changed. */
+/* Read the kind of a page again. Return whether it has changed. */
 static bool look(struct observer *observer, uint64_t frame, uint64_t now_ps)
 {
 	struct life *life = &observer->lives[frame];
@@ -110,7 +113,7 @@ void observer_page_changed(struct observer *observer, uint64_t address, uint64_t
 
 	if (frame >= observer->frames || !look(observer, frame, now_ps))
 		return;
-	/* The tails of a compound page are what its head is. */
+	/* The tails of a compound page have the kind of its head. */
 	for (; tail < observer->frames && pages_is_tail_of(observer->pages, tail, frame); tail++)
 		look(observer, tail, now_ps);
 }
@@ -132,7 +135,7 @@ void observer_miss(struct observer *observer, uint64_t physical)
 	observer->lives[physical >> FRAME_SHIFT].misses++;
 }
 
-/* While walking all pages at the beginning. */
+/* Argument of begin_lives(). */
 struct beginning {
 	struct observer *observer;
 	uint64_t now_ps;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A struct page says what it is in one of these ways, looked at in this order:
- * a compound page's tail points to its head; a type in the top byte of
- * page_type (buddy, slab, page table); the low bits of mapping (anonymous, or
- * an address_space of a file, or of shmem if PG_swapbacked is set; the inode
- * that hosts it tells a block device's from a file's); a tag that the guest's
- * kernel left in private; PG_reserved. What is left is free if nobody holds a
- * reference and it is not locked (references are frozen for moments, under the
- * lock); if not free, the page is new, and a tag in index says what it was asked
- * for, or it is none of these kinds.
+ * How the kind of a page is read from its struct page. The first that applies:
+ * 1. A tail of a compound page has the kind of its head.
+ * 2. The top byte of page_type is a type: buddy, slab, page table.
+ * 3. mapping is set. Its low bits tell anonymous memory from an address_space.
+ *    With PG_swapbacked it is shmem. Otherwise the inode that hosts the mapping
+ *    tells a block device from a file.
+ * 4. private has a tag of the guest's kernel: socket buffer or stack.
+ * 5. PG_reserved is set: the kernel itself.
+ * 6. The page has no reference and is not locked: it is free. (The references of a
+ *    locked page can be frozen at 0 for a moment; it is not free.)
+ * 7. index has a tag of the guest's kernel: a new page, requested for this kind.
+ * 8. Other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +19,15 @@
 #include "pages.h"
 
 #define TYPE_SHIFT	24		/* of page_type: its top byte is the type */
-#define UNTYPED		0xff		/* that byte in a page of no type */
+#define UNTYPED		0xff		/* the byte in a page without a type */
 #define TYPE_MIN	0xf0
 #define MAPPING_FLAGS	3ULL
-#define MAPPING_ANON	1ULL		/* KSM pages have it, too */
-#define MODE_TYPE	0170000		/* of an inode's i_mode: S_IFMT, S_IFBLK */
-#define MODE_BLOCK	0060000
-#define LOCKED		1ULL		/* in flags: PG_locked is the first */
+#define MAPPING_ANON	1ULL		/* also set in KSM pages */
+#define MODE_TYPE	0170000		/* S_IFMT, in an inode's i_mode */
+#define MODE_BLOCK	0060000		/* S_IFBLK */
+#define LOCKED		1ULL		/* PG_locked, in flags */
 #define TAIL		1ULL		/* in compound_head */
-#define ORDER_MAX	16		/* more than any free block has */
+#define ORDER_MAX	16		/* above the order of any free block */
 #define NAME_MAX_BYTES	64
 #define PAGE_STRUCT_MAX	128
 
@@ -94,7 +97,7 @@ void pages_forget_caches(struct pages *pages)
 	memset(pages->caches, 0, sizeof(pages->caches));
 }
 
-/* The physical address that a kernel virtual one of the two linear maps has. */
+/* Translate a kernel-virtual address of the direct map or the kernel image to physical. */
 static uint64_t kernel_to_physical(const struct kloc_machine_layout *layout,
 				   uint64_t address)
 {
@@ -103,7 +106,7 @@ static uint64_t kernel_to_physical(const struct kloc_machine_layout *layout,
 	return address - layout->page_offset;
 }
 
-/* The struct page of a frame, or NULL where the guest has none. */
+/* Return the struct page of a frame, or NULL if the guest has none. */
 static const unsigned char *page_struct(const struct pages *pages, uint64_t frame)
 {
 	const struct kloc_machine_layout *layout = &pages->layout;
@@ -133,7 +136,7 @@ static uint32_t half(const unsigned char *page, uint64_t offset)
 	return value;
 }
 
-/* The struct page of the head of the compound page that this one is a tail of. */
+/* Return the head of the compound page of a tail; any other page is its own head. */
 static const unsigned char *compound_head(const struct pages *pages,
 					  const unsigned char *page)
 {
@@ -150,13 +153,13 @@ static unsigned int page_type(const struct pages *pages, const unsigned char *pa
 	return half(page, pages->layout.page_type) >> TYPE_SHIFT;
 }
 
-/* struct page has _refcount right behind page_type. */
+/* In struct page, _refcount follows page_type. */
 static bool is_referenced(const struct pages *pages, const unsigned char *page)
 {
 	return half(page, pages->layout.page_type + 4) != 0;
 }
 
-/* A copy of the name of the kmem_cache at this address, or NULL. */
+/* Return "slab:" and the name of the kmem_cache at this address, allocated, or NULL. */
 static char *read_cache_name(const struct pages *pages, uint64_t cache)
 {
 	const struct kloc_machine_layout *layout = &pages->layout;
@@ -185,7 +188,7 @@ static char *read_cache_name(const struct pages *pages, uint64_t cache)
 	return strdup(name);
 }
 
-/* The kind with this name, made if it is new. Owns name. */
+/* Return the kind of this name, and add it if it is new. Takes ownership of name. */
 static unsigned int kind_of_name(struct pages *pages, char *name)
 {
 	unsigned int kind = KIND_SLAB;
@@ -208,8 +211,8 @@ static unsigned int look_up_cache(struct pages *pages, uint64_t cache)
 }
 
 /*
- * The kind of a slab cache, by its address. Kept in a hash table, where two
- * caches that share an entry displace each other.
+ * Return the kind of the kmem_cache at this address. It is kept in a hash table in
+ * which two caches with the same entry replace each other.
  */
 static unsigned int slab_kind(struct pages *pages, uint64_t cache)
 {
@@ -238,7 +241,7 @@ static unsigned int typed_kind(struct pages *pages, const unsigned char *page,
 	return KIND_OTHER;
 }
 
-/* Is this address_space a block device's? */
+/* Return whether this address_space belongs to a block device. */
 static bool is_block_device(const struct pages *pages, uint64_t mapping)
 {
 	const struct kloc_machine_layout *layout = &pages->layout;
@@ -270,7 +273,7 @@ static unsigned int mapped_kind(const struct pages *pages, const unsigned char *
 	return is_block_device(pages, mapping) ? KIND_BLOCKDEV : KIND_FILE;
 }
 
-/* What a page that nobody has taken yet was asked for. */
+/* Return the kind that a page without an owner was requested for. */
 static unsigned int new_kind(const struct pages *pages, const unsigned char *page)
 {
 	switch (word(page, pages->layout.page_index)) {
@@ -325,7 +328,7 @@ unsigned int pages_kind(struct pages *pages, uint64_t physical)
 		return KIND_UNKNOWN;
 	page = page_struct(pages, physical >> FRAME_SHIFT);
 	kind = page ? struct_kind(pages, page) : KIND_OTHER;
-	/* The allocator zeroes pages before anybody holds them. */
+	/* The allocator zeroes pages before anyone holds a reference. */
 	return kind == KIND_FREE ? new_kind(pages, page) : kind;
 }
 
@@ -349,8 +352,9 @@ bool pages_is_tail_of(const struct pages *pages, uint64_t tail, uint64_t head)
 }
 
 /*
- * How many frames the block has that begins with this page: only the first
- * page of a free block is marked, and holds the block's order in private.
+ * Return the number of frames in the free block that begins with this page, 1 for
+ * any other page. Only the first page of a free block has the buddy type, and the
+ * block's order in private.
  */
 static uint64_t block_frames(const struct pages *pages, const unsigned char *page)
 {

@@ -30,11 +30,11 @@ static bool add_names(struct placement *placement)
 
 	while ((name = strsep(&rest, ","))) {
 		if (!*name && !rest && !placement->count)
-			return true;		/* the empty list */
+			return true;		/* the list is empty */
 		if (!is_kind(name))
-			return complain("there is no kind", name);
+			return complain("unknown page kind (pages.c has the names):", name);
 		if (placement->count == PLACEMENT_MAX)
-			return complain("too many kinds, from", name);
+			return complain("too many page kinds, the maximum is 32; remove", name);
 		placement->fast[placement->count++] = name;
 	}
 	return true;
@@ -51,7 +51,7 @@ bool placement_init(struct placement *placement, const char *kinds, unsigned int
 	placement->names = strdup(kinds);
 	placement->latest = malloc(frames + 1);
 	if (!placement->names || !placement->latest)
-		return complain("no memory for", kinds);
+		return complain("out of memory for", kinds);
 	memset(placement->latest, (int)placement->slow, frames + 1);
 	return add_names(placement);
 }
@@ -78,7 +78,7 @@ unsigned int placement_tier(struct placement *placement, const struct pages *pag
 {
 	if (!placement->on)
 		return range->timed_as;
-	/* Kinds are numbered as they come up, and keep their number. */
+	/* Kinds are numbered as they are first seen, and keep their number. */
 	for (; unlikely(placement->known <= kind); placement->known++) {
 		const char *name = pages_kind_name(pages, placement->known);
 

@@ -13,7 +13,7 @@ uint64_t moment_sum(const uint64_t *now, const uint64_t *begin)
 	return sum;
 }
 
-/* While walking: room for all kinds that may yet turn up. */
+/* Argument of count_frames(). The walk may find new kinds, so there is space for all. */
 struct counting {
 	uint32_t frames[TIERS_MAX][KINDS_MAX];
 	struct pages *pages;
@@ -67,6 +67,7 @@ void region_begin(struct region *region, const struct moment *begin, uint64_t sa
 	region->next_sample_ps = clock_now_ps(&begin->clock);
 }
 
+/* Drop every second sample and double the period. */
 static void thin_out(struct region *region)
 {
 	unsigned int kept = 0;
@@ -81,6 +82,7 @@ static void thin_out(struct region *region)
 	region->sample_ps *= 2;
 }
 
+/* Compute the counts by reason since BEGIN. */
 static void count_reasons(uint64_t *since, const uint64_t *now, const uint64_t *begin)
 {
 	for (int reason = 0; reason < KLOC_MACHINE_REASONS; reason++)

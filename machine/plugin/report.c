@@ -35,7 +35,7 @@ static const char *tier_name(const struct machine *machine, unsigned int tier)
 	return machine->config.tiers[tier].name;
 }
 
-/* What background threads executed: their own core's, not the workload's. */
+/* Return the instructions of background threads, if they have a core of their own. */
 static uint64_t background_instructions(const struct moment *moment)
 {
 	uint64_t sum = 0;
@@ -48,8 +48,8 @@ static uint64_t background_instructions(const struct moment *moment)
 }
 
 /*
- * The workload's kernel instructions. Background threads and the copies that
- * stand for DMA are kernel code, too, and were counted with it.
+ * Return the kernel instructions of the workload's core. Background threads and
+ * copies that stand for DMA are kernel code too, and are in moment->kernel.
  */
 static uint64_t kernel_instructions(const struct moment *moment)
 {
@@ -96,7 +96,7 @@ static void put_cache_counters(struct json *json, const struct region *region)
 	json_unsigned(json, "device_lines", region->device_misses);
 }
 
-/* {tier: {kind: {user, kernel}}} of what is not zero; values divided by unit. */
+/* Write {tier: {kind: {user, kernel}}} without zeros, values divided by unit. */
 static void put_by_kind(struct json *json, const char *key, const struct machine *machine,
 			uint64_t table[TIERS_MAX][KINDS_MAX][2], uint64_t unit)
 {
@@ -139,7 +139,7 @@ static void put_traffic(struct json *json, const struct machine *machine,
 	json_close_object(json);
 }
 
-/* Service that was asked for and found no room: not zero if a device outran memory. */
+/* Service that found no time in the ledger; above 0 if devices outran the tier. */
 static void put_unserved(struct json *json, const struct machine *machine)
 {
 	json_open_object(json, "unserved_ns");
@@ -196,7 +196,7 @@ static void put_migrated(struct json *json, const struct region *region)
 	json_close_object(json);
 }
 
-/* Reasons that no page moved for are left out. */
+/* Write {reason: pages} without zeros. */
 static void put_reasons(struct json *json, const char *key, const uint64_t *begin,
 			const uint64_t *end)
 {
@@ -217,7 +217,7 @@ static void put_moved_by_reason(struct json *json, const struct region *region)
 	json_close_object(json);
 }
 
-/* How many frames a census found; kinds that came up later were not there. */
+/* Return a count of a census; a kind that was first seen after it has none. */
 static uint32_t frames_of(const struct census *census, unsigned int tier, unsigned int kind)
 {
 	return kind < census->kinds ? census->frames[tier * census->kinds + kind] : 0;
@@ -287,7 +287,7 @@ static void put_totals_series(struct json *json, const struct region *region)
 	json_close_array(json);
 }
 
-/* One of the arrays by reason in a point of the series, by its offset. */
+/* Return an array by reason of a sample, by its offset in struct sample. */
 static const uint64_t *reasons_at(const struct region *region, unsigned int sample,
 				  size_t offset)
 {
@@ -296,7 +296,7 @@ static const uint64_t *reasons_at(const struct region *region, unsigned int samp
 	return reasons;
 }
 
-/* Counts only grow: the last one tells. */
+/* Write {reason: [pages, ...]}. Counts only grow: if the last is 0, all are. */
 static void put_reasons_series(struct json *json, const char *key,
 			       const struct region *region, size_t offset)
 {

@@ -3,6 +3,7 @@
 
 #include "spaces.h"
 
+/* Assign the next number. Return true if they start over. */
 static bool new_number(struct spaces *spaces)
 {
 	bool over = spaces->latest == SPACE_MAX;
@@ -21,7 +22,7 @@ bool spaces_switch(struct spaces *spaces, uint64_t mm)
 	bool over = false;
 
 	if (!mm)
-		return false;	/* a kernel thread: it borrows the one before */
+		return false;	/* a kernel thread borrows the previous address space */
 	if (spaces->kept[slot].mm != mm) {
 		over = new_number(spaces);
 		spaces->kept[slot].mm = mm;

@@ -3,15 +3,15 @@
 
 #include "stream.h"
 
-#define STEPS_TO_TRUST	2	/* in one direction, until lines are prefetched */
-#define STEP_MAX	2	/* lines */
+#define STEPS_TO_TRUST	2	/* steps in one direction, before lines are prefetched */
+#define STEP_MAX	2	/* longest step, in lines */
 
 void streams_clear(struct streams *streams)
 {
 	memset(streams, 0, sizeof(*streams));
 }
 
-/* Does a step of so many lines go on from this stream's latest line? */
+/* Return whether a line at this distance from a stream's last line continues it. */
 static bool is_step(int64_t distance)
 {
 	return distance >= -STEP_MAX && distance <= STEP_MAX;

@@ -12,7 +12,7 @@ static void units_clear(struct units *units)
 	units->next = 0;
 }
 
-/* Is this unit among the last? It is from now on. */
+/* Return whether the unit is buffered; if not, put it in place of the oldest. */
 static bool units_serve(struct units *units, uint64_t unit)
 {
 	for (int i = 0; i < UNITS_KEPT; i++)

@@ -19,7 +19,7 @@ static void holds_t_back_only_when_far_ahead(void)
 	CHECK(background_advance(&background, 1000, BACKGROUND_AHEAD_PS) == 0);
 	CHECK(background_advance(&background, 1000, 7) == 7);
 	CHECK(background.excess_ps == 7);
-	/* T has been moved on by what was returned */
+	/* The caller has advanced T by the 7 that were returned. */
 	CHECK(background_advance(&background, 1007, 3) == 3);
 	CHECK(background.now_ps == 1010 + BACKGROUND_AHEAD_PS);
 }

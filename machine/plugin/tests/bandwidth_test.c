@@ -6,7 +6,10 @@ static struct ledger ledger;
 
 #define SERVICE_PS	8533ULL		/* 64 bytes at 7.5 bytes/ns */
 
-/* Requests back to back, each when the one before has been served. */
+/*
+ * Make requests one after the other, each think_ps after the one before began to be
+ * served. Return how long they take.
+ */
 static uint64_t stream(enum requester who, uint64_t now_ps, uint64_t think_ps, int requests)
 {
 	uint64_t begin_ps = now_ps;
@@ -56,10 +59,10 @@ static void large_request_takes_several_slots(void)
 static void workload_is_not_behind_what_runs_ahead(void)
 {
 	ledger_clear(&ledger, 0);
-	/* 2 ms of traffic at full speed take 4 ms, for it may have half. */
+	/* 2 ms of traffic at full bandwidth take 4 ms: it gets at most half of each slot. */
 	CHECK(within_per_mille(stream(REQUESTER_AHEAD, 0, 0, 234375),
 			       2 * 234375 * SERVICE_PS, 1));
-	/* In those 4 ms the workload has the other half. */
+	/* In these 4 ms the workload gets the other half. */
 	CHECK(within_per_mille(stream(REQUESTER_WORKLOAD, 0, 0, 200000),
 			       2 * 200000 * SERVICE_PS, 1));
 }

@@ -2,7 +2,7 @@
 #include "cache.h"
 #include "check.h"
 
-/* Access a line of a cache whose keys are lines; true if it was there. */
+/* Access a line of a cache whose keys are physical lines. Return whether it hits. */
 static bool access_line(struct cache *cache, uint64_t line)
 {
 	struct cache_line *set = cache_set(cache, line);
@@ -35,10 +35,10 @@ static void least_recently_used_goes_first(void)
 	for (uint64_t line = 0; line < 4; line++)
 		access_line(&cache, line);
 	CHECK(access_line(&cache, 0));
-	CHECK(!access_line(&cache, 4));			/* in the place of 1 */
+	CHECK(!access_line(&cache, 4));			/* replaces 1 */
 	CHECK(access_line(&cache, 0));
 	CHECK(access_line(&cache, 2));
-	CHECK(!access_line(&cache, 1));			/* in the place of 3 */
+	CHECK(!access_line(&cache, 1));			/* replaces 3 */
 	CHECK(access_line(&cache, 4));
 	CHECK(!access_line(&cache, 3));
 	cache_free(&cache);
@@ -75,11 +75,11 @@ static void recent_lines_are_used_like_others(void)
 		cache_fill(&cache, set, line, line, false);
 	CHECK(cache_use_recent(set, 3, false));
 	CHECK(cache_use_recent(set, 2, true));
-	CHECK(!cache_use_recent(set, 1, false));	/* there, but not recent */
+	CHECK(!cache_use_recent(set, 1, false));	/* in the cache, but not recent */
 	CHECK(cache_use(&cache, set, 1, false));
 	victim = cache_fill(&cache, set, 4, 4, false);
 	CHECK(victim.key == 3 && !(victim.line & CACHE_DIRTY));
-	cache_fill(&cache, set, 5, 5, false);		/* in the place of 2 */
+	cache_fill(&cache, set, 5, 5, false);		/* replaces 2 */
 	CHECK(!cache_use(&cache, set, 2, false));
 	cache_free(&cache);
 }

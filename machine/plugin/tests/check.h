@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Unit tests: functions of no arguments that CHECK() what must hold. */
+/*
+ * Unit tests of the model, which run without QEMU. Each file of tests has one
+ * function below, which calls test functions that CHECK() what must hold.
+ */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <stdbool.h>
 
-/* The first failure ends the program, with the place and the condition. */
+/* End the program if condition is false, and print where and what it is. */
 #define CHECK(condition) check_that(condition, #condition, __FILE__, __LINE__)
 
 void check_that(bool holds, const char *condition, const char *file, int line);
 
-/* One for each file of tests. */
 void test_background(void);
 void test_bandwidth(void);
 void test_cache(void);

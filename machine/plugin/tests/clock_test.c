@@ -15,7 +15,7 @@ static void counts_instructions_and_stalls(void)
 	clock_stall(&clock, 80 * PS_PER_NS);
 	CHECK(clock_now_ps(&clock) == 1080 * PS_PER_NS);
 	CHECK(clock_offset_ns(&clock) == -2920);
-	/* The same count again charges nothing. */
+	/* The same count again costs no time. */
 	clock_run(&clock, 4000);
 	CHECK(clock_now_ps(&clock) == 1080 * PS_PER_NS);
 }
@@ -55,7 +55,7 @@ static void background_stands_still(void)
 	clock_switch(&clock, 0);
 	clock_run(&clock, 12000);
 	CHECK(clock_now_ps(&clock) == 2000 * PS_PER_NS);
-	/* Takes up work where its core was, not at T. */
+	/* The next thread starts when the background core is free, not at T. */
 	clock_switch(&clock, 4);
 	CHECK(clock_core_ps(&clock) == 2000 * PS_PER_NS + 500);
 }
@@ -105,7 +105,7 @@ static void idle_is_the_jump_of_the_tsc(void)
 	read_tsc(&clock, 1100);
 	clock_sync(&clock, 1100 + 5000, true);
 	CHECK(clock.idle_ns == 5000 && clock.storage_idle_ns == 5000);
-	/* What the guest reads is what the model says. */
+	/* The T that the guest reads is the model's T. */
 	CHECK((1100 + 5000 + (uint64_t)clock_offset_ns(&clock)) * PS_PER_NS ==
 	      clock_now_ps(&clock));
 	read_tsc(&clock, 1200);
@@ -138,7 +138,7 @@ static void stale_tsc_is_ignored(void)
 	CHECK(clock_sync(&clock, 150000, false) == 0);
 	CHECK(clock_sync(&clock, 0, false) == 0);
 	CHECK(clock.abandoned == 0);
-	/* So is what went on before the first. */
+	/* Nor does the first TSC say anything about the time before it. */
 	clock_init(&clock, QUARTER, true);
 	read_tsc(&clock, 100000);
 	CHECK(clock_sync(&clock, 50000, false) == 0);

@@ -9,7 +9,7 @@
 
 #define TIERS	"tier=fast,80,90.5,7.5,7.5,64\ntier=slow,240,240,0.9375,0.5,256\n"
 
-/* What config_parse() prints, its newline included, into message. */
+/* Parse text; write what config_parse() prints to stderr into message. */
 static bool parse_quietly(const char *text, char *message, size_t size)
 {
 	struct config config;
@@ -84,42 +84,55 @@ static void has_defaults(void)
 
 static void names_what_is_wrong(void)
 {
-	refuses("tire=x", "test.conf:1: tire: unknown key");
-	refuses("\npage", "test.conf:2: page: '=' is missing");
-	refuses("page=", "test.conf:1: page: a path is missing");
-	refuses("l1_bytes=12k", "test.conf:1: l1_bytes: '12k' is not a whole number");
-	refuses("l1_bytes=-1", "test.conf:1: l1_bytes: '-1' is not a whole number");
+	refuses("tire=x",
+		"test.conf:1: tire: unknown key; machine/plugin/config.h lists the keys");
+	refuses("\npage", "test.conf:2: page: '=' is missing; write KEY=VALUE");
+	refuses("page=", "test.conf:1: page: the path is empty; name a file");
+	refuses("l1_bytes=12k", "test.conf:1: l1_bytes: '12k' is not an integer; "
+				"write decimal or 0x hexadecimal digits");
+	refuses("l1_bytes=-1", "test.conf:1: l1_bytes: '-1' is not an integer; "
+			       "write decimal or 0x hexadecimal digits");
 	refuses("ns_per_instruction=1e3",
-		"test.conf:1: ns_per_instruction: '1e3' is not a number");
+		"test.conf:1: ns_per_instruction: '1e3' is not a number; write it like 0.25");
 	refuses("ns_per_instruction=0",
-		"test.conf:1: ns_per_instruction: '0' is too small");
-	refuses("store_stall=.5", "test.conf:1: store_stall: '.5' is not a number");
-	refuses("tier=a,1,1,1,1", "test.conf:1: tier: 5 fields where 6 are due");
-	refuses("tier=a,1,1,1,1,64,0", "test.conf:1: tier: more than 6 fields");
-	refuses("tier=a,1,1,0,1,64", "test.conf:1: tier: '0' is too small");
+		"test.conf:1: ns_per_instruction: '0' is too small; write a number above 0");
+	refuses("store_stall=.5",
+		"test.conf:1: store_stall: '.5' is not a number; write it like 0.25");
+	refuses("tier=a,1,1,1,1",
+		"test.conf:1: tier: found 5 fields separated by commas, expected 6");
+	refuses("tier=a,1,1,1,1,64,0",
+		"test.conf:1: tier: expected 6 fields separated by commas, found more");
+	refuses("tier=a,1,1,0,1,64",
+		"test.conf:1: tier: '0' is too small; write a number above 0");
 	refuses("tier=a,1,1,1,1,100",
-		"test.conf:1: tier: unit of 100 bytes is not a power of two from 64 to 4096");
+		"test.conf:1: tier: unit of 100 bytes is invalid; "
+		"use a power of two from 64 to 4096");
 	refuses("background=off",
 		"test.conf:1: background: 'off' is neither 'shared' nor 'own-core'");
 	refuses("observe=yes", "test.conf:1: observe: 'yes' is neither '0' nor '1'");
-	refuses("llc_ways=65", "test.conf:1: llc_ways: 65 ways are not 2 to 64");
+	refuses("llc_ways=65",
+		"test.conf:1: llc_ways: 65 ways are out of range; use 2 to 64");
 	refuses("ram=0,0,100,/m,0",
-		"test.conf:1: ram: a range is made of whole 4096-byte frames");
+		"test.conf:1: ram: start, size (not 0) and offset must be multiples of 4096 bytes");
 }
 
 static void names_what_does_not_fit_together(void)
 {
-	refuses("page=/p", "test.conf: tier: there is none");
-	refuses(TIERS "force_tier=hbm", "test.conf: force_tier: there is no tier 'hbm'");
+	refuses("page=/p", "test.conf: tier: no tier is defined; add a tier line for each");
+	refuses(TIERS "force_tier=hbm", "test.conf: force_tier: tier 'hbm' is not defined; "
+					"use the name of a tier line");
 	refuses(TIERS "force_tier=slow\nfast_kinds=anon",
-		"test.conf: fast_kinds: force_tier says how all pages are timed");
-	refuses(TIERS "ram=2,0,4096,/m,0", "test.conf: ram: there is no tier 2");
+		"test.conf: fast_kinds: cannot be combined with force_tier; remove one of the two");
+	refuses(TIERS "ram=2,0,4096,/m,0",
+		"test.conf: ram: tier 2 is not defined; tier lines count from 0");
 	refuses(TIERS "ram=0,0,8192,/m,0\nram=1,4096,4096,/m,0",
-		"test.conf: ram: two ranges overlap at 0x1000");
-	refuses(TIERS "llc_bytes=1000000",
-		"test.conf: llc_bytes: 1000000 bytes in 16 ways are not a power of two of sets");
-	refuses(TIERS "l1_bytes=65536", "test.conf: l1_bytes: more than 4096 bytes a way");
-	refuses(TIERS "dump=1", "test.conf: pages: missing, but dump=1 asks for that file");
+		"test.conf: ram: two ranges overlap at 0x1000; change one");
+	refuses(TIERS "llc_bytes=1000000", "test.conf: llc_bytes: 1000000 bytes in 16 ways: "
+					   "bytes / 64 / ways must be a power of two");
+	refuses(TIERS "l1_bytes=65536",
+		"test.conf: l1_bytes: a way has more than 4096 bytes; use more ways");
+	refuses(TIERS "dump=1",
+		"test.conf: pages: missing, but dump=1 needs it; add pages=FILE");
 }
 
 void test_config(void)

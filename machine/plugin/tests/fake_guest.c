@@ -55,7 +55,7 @@ void guest_init(void)
 	}
 	pages_init(&guest.pages, &guest.ram);
 	describe_layout(&guest.layout);
-	/* Not at frame 0, for 0 means that there is none. */
+	/* Not frame 0: the address 0 means that a section has no memmap. */
 	guest.layout.memmap[0] = FRAME_BYTES;
 	pages_set_layout(&guest.pages, &guest.layout);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A guest of 4 MiB whose first frames hold its memmap, its kmem_caches and its
- * inodes: what classification reads of a real one.
+ * A fake guest of 4 MiB. Its first frames hold its memmap, its kmem_caches and its
+ * inodes, which are all that the model reads to tell the kinds of pages.
  */
 #ifndef FAKE_GUEST_H
 #define FAKE_GUEST_H
@@ -15,7 +15,7 @@
 #define GUEST_MEMMAP_BASE	0xffffea0000000000ULL
 #define GUEST_PAGE_OFFSET	0xffff888000000000ULL
 
-/* struct page of the fake guest; "head" is where slab pages have their cache. */
+/* struct page of the fake guest. In a slab page, head is the address of its cache. */
 struct guest_page {
 	uint64_t flags;
 	uint64_t head;
@@ -34,7 +34,7 @@ struct guest_cache {
 	char letters[96];
 };
 
-/* An inode and, at the same address, the mapping of its pages. */
+/* An inode, and at the same address its address_space. */
 struct guest_inode {
 	uint64_t host;
 	uint16_t unused;
@@ -50,18 +50,18 @@ struct guest {
 
 extern struct guest guest;
 
-/* All frames are in use by nobody in particular, kind "other". */
+/* Set up the guest; all frames are in use, of kind "other". */
 void guest_init(void);
 void guest_free(void);
 
 struct guest_page *guest_page(uint64_t frame);
 uint64_t guest_page_address(uint64_t frame);
 
-/* Give the cache of that number a name; make a frame a slab of it. */
+/* Name a kmem_cache; make a frame a slab of it. */
 void guest_cache(unsigned int number, const char *name);
 void guest_slab(uint64_t frame, unsigned int number);
 
-/* The address of the mapping of inode number, whose i_mode is mode. */
+/* Set the i_mode of an inode, and return the address of its address_space. */
 uint64_t guest_mapping(unsigned int number, uint16_t mode);
 
 #endif /* FAKE_GUEST_H */

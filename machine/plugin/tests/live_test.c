@@ -25,7 +25,7 @@ static void make_file(const char *name, uint64_t bytes)
 	fclose(file);
 }
 
-/* What is in the file, in the given one of the texts; "" if it is not there. */
+/* Read a file into text[number] and return it; "" if there is no file. */
 static const char *content(const char *name, int number)
 {
 	FILE *file = fopen(name, "r");
@@ -54,7 +54,7 @@ static void start(const char *live)
 	machine_call(&machine, KLOC_MACHINE_BEGIN);
 }
 
-/* Three pages are promoted, and then the slow tier is missed a thousand times. */
+/* Promote three pages, then miss 1000 times in the slow tier. */
 static void work(void)
 {
 	page.promoted[KLOC_MACHINE_ANON] += 3;

@@ -48,7 +48,7 @@ static void stop(void)
 	machine_free(&machine);
 }
 
-/* The guest calls, with its clocks as they are (it never idled). */
+/* Make a call of the guest, with its clocks as they are (it never idled). */
 static void call(unsigned int number)
 {
 	machine_read_tsc(&machine);
@@ -57,7 +57,7 @@ static void call(unsigned int number)
 	machine_call(&machine, number);
 }
 
-/* A user's access, one instruction, mapped one to one. */
+/* One instruction in user mode that accesses memory; virtual = physical address. */
 static void touch(uint64_t physical, bool store)
 {
 	uint64_t key = spaces_key(&machine.spaces, physical);
@@ -82,7 +82,7 @@ static bool within_per_cent(uint64_t value, uint64_t expected)
 	return error * 100 <= expected;
 }
 
-/* Lines in an order that is no stream. */
+/* Access lines in an order that is no stream. */
 static void chase(uint64_t from, uint64_t lines)
 {
 	for (uint64_t i = 0; i < lines; i++)
@@ -110,7 +110,7 @@ static void stream_has_the_bandwidth(uint64_t from, uint64_t bytes_per_ns, bool 
 	for (uint64_t at = 0; at < bytes; at += 8)
 		touch(from + at, store);
 	call(KLOC_MACHINE_END);
-	/* What is written has been read, and all but what is cached written back. */
+	/* Written lines were read first, and all but the cached ones are written back. */
 	if (store)
 		CHECK(machine.tiers[from ? 1 : 0].bytes[TRANSFER_WRITE] >= bytes - 2 * MEGA);
 	CHECK(within_per_cent(elapsed_ps(), (bytes + (store ? bytes - MEGA : 0)) *
@@ -127,7 +127,7 @@ static void small_set_does_not_stall(void)
 	call(KLOC_MACHINE_BEGIN);
 	chase(SLOW, 4096);
 	call(KLOC_MACHINE_END);
-	CHECK(machine.region.llc_misses == 4096);	/* caches are cold at BEGIN */
+	CHECK(machine.region.llc_misses == 4096);	/* BEGIN empties the caches */
 	call(KLOC_MACHINE_BEGIN);
 	for (int i = 0; i < 100; i++)
 		chase(SLOW, 4096);
@@ -144,7 +144,7 @@ static void late_write_backs_take_bandwidth(void)
 	call(KLOC_MACHINE_BEGIN);
 	for (uint64_t i = 0; i < lines; i++)
 		touch(SLOW + i * LINE_BYTES, true);
-	counts.user += 400000000;			/* computes for 100 ms */
+	counts.user += 400000000;			/* 100 ms without an access */
 	chase(0, 8 * lines);
 	CHECK(machine.tiers[1].bytes[TRANSFER_WRITE] == MEGA);
 	CHECK(machine.tiers[1].ledger.lost_ps == 0);
@@ -165,7 +165,7 @@ static void force_tier_times_all_as_one(void)
 	stop();
 }
 
-/* Write to the first range's memory, which the model does not. */
+/* Write to the first range's file: the model maps it read-only. */
 static void poke(uint64_t at, const void *bytes, size_t count)
 {
 	FILE *file = fopen("m0", "r+");
@@ -174,7 +174,7 @@ static void poke(uint64_t at, const void *bytes, size_t count)
 	CHECK(fwrite(bytes, count, 1, file) == 1 && !fclose(file));
 }
 
-/* The guest's memmap: 64 bytes for a frame, from frame 1 on, mapped one to one. */
+/* Describe a memmap of 64 bytes a frame, from frame 1 on; virtual = physical address. */
 static void describe_pages(void)
 {
 	page.layout = (struct kloc_machine_layout){
@@ -194,7 +194,7 @@ static void write_page(uint64_t frame, uint64_t mapping, uint32_t references)
 	poke(FRAME_BYTES + frame * sizeof(words), words, sizeof(words));
 }
 
-/* A page that is written to, then freed, then written back. */
+/* Write to a page, free it, and have it written back: all of it counts for tier. */
 static void place_by_kind(const char *kinds, uint64_t mapping, unsigned int tier)
 {
 	uint64_t lines = FRAME_BYTES / LINE_BYTES;
@@ -240,7 +240,7 @@ static void unknown_kinds_are_refused(void)
 	placement_free(&placement);
 }
 
-/* Some of all that happens in a region; the report of it, to be freed. */
+/* Run a region with some of everything. Return its report, which the caller frees. */
 static char *busy_region(const char *more)
 {
 	char *report;
@@ -296,7 +296,7 @@ static void what_the_core_refers_to_is_observed(void)
 		references += machine.observer.uses[kind].references;
 		misses += machine.observer.uses[kind].misses;
 	}
-	/* The background's, the device's and the one to no memory are not among them. */
+	/* Without those of background, of the device, and of device memory. */
 	CHECK(references == 4001);
 	CHECK(misses == machine.region.llc_misses - 500);
 	stop();
@@ -333,10 +333,10 @@ static void device_takes_bandwidth_and_no_time(void)
 	call(KLOC_MACHINE_DMA_END);
 	CHECK(machine.tiers[1].bytes[TRANSFER_DMA_WRITE] == 4096);
 	CHECK(clock_now_ps(&machine.clock) == 120000 + 250);
-	/* 128 ns a line, and the tier at 1 byte/ns has half of its time for it */
+	/* The device needs 128 ns a line, and half of the tier's 1 byte/ns suffices. */
 	CHECK(machine.clock.device_ps < (120 + 64 * 128 + 300) * PS_PER_NS);
 	CHECK(machine.clock.device_ps >= (120 + 64 * 128) * PS_PER_NS);
-	/* The line that the core had is gone, and not written back. */
+	/* The line that the core had written was dropped, not written back. */
 	touch(SLOW, false);
 	CHECK(machine.region.llc_misses == 2);
 	CHECK(machine.tiers[1].bytes[TRANSFER_WRITE] == 0);
@@ -417,7 +417,7 @@ static void series_thins_out(void)
 	start("sample_ns=1000\n");
 	call(KLOC_MACHINE_BEGIN);
 	for (int i = 0; i < 20; i++)
-		chase(SLOW, MEGA / LINE_BYTES);	/* 5 ms in all */
+		chase(SLOW, MEGA / LINE_BYTES);	/* 5 ms in total */
 	call(KLOC_MACHINE_END);
 	CHECK(machine.region.sample_count <= SAMPLES_MAX);
 	CHECK(machine.region.sample_count > SAMPLES_MAX / 4);

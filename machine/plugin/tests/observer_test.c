@@ -11,7 +11,7 @@
 
 static struct observer observer;
 
-/* Frame 100 and the eight after it are free when the region begins, at 1000 ns. */
+/* Begin a region at 1000 ns, with frames 100 to 108 free. */
 static void begin(void)
 {
 	guest_init();
@@ -32,7 +32,7 @@ static void stop(void)
 	guest_free();
 }
 
-/* The struct page has been written to: any of its bytes. */
+/* The guest wrote to some byte of a frame's struct page. */
 static void changed(uint64_t frame, uint64_t ns)
 {
 	observer_page_changed(&observer, guest_page_address(frame) + 28, ns * NS);
@@ -65,7 +65,10 @@ static const struct use *use_of(unsigned int kind)
 	return &observer.uses[kind];
 }
 
-/* The lower end of the only bucket that has anything, and that has count. */
+/*
+ * Check that all count values of a histogram are in one bucket, and return its lower
+ * end. With count 0, check that it is empty.
+ */
 static uint64_t only(const struct histogram *histogram, uint64_t count)
 {
 	uint64_t found = 0, low = 0;
@@ -93,7 +96,7 @@ static void a_life_is_counted(void)
 	CHECK(use_of(KIND_ANON)->before == 0);
 	CHECK(use_of(KIND_ANON)->references == 3 && use_of(KIND_ANON)->misses == 1);
 	CHECK(only(&use_of(KIND_ANON)->lifetimes, 1) == 512);
-	/* All frames but the nine were there, and nobody freed them. */
+	/* All other frames were in use before and are never freed. */
 	CHECK(use_of(KIND_OTHER)->before == GUEST_FRAMES - 9);
 	CHECK(use_of(KIND_OTHER)->allocated == 0 && use_of(KIND_OTHER)->freed == 0);
 	stop();
@@ -102,9 +105,9 @@ static void a_life_is_counted(void)
 static void what_does_not_end_has_no_lifetime(void)
 {
 	begin();
-	allocate(100, ANON, 2000);	/* alive at the end */
+	allocate(100, ANON, 2000);	/* not freed in the region */
 	guest_page(300)->references = 0;
-	changed(300, 3000);		/* was there at the beginning */
+	changed(300, 3000);		/* not allocated in the region */
 	end(9000);
 	CHECK(use_of(KIND_ANON)->allocated == 1 && use_of(KIND_ANON)->freed == 0);
 	CHECK(use_of(KIND_OTHER)->freed == 1 && use_of(KIND_OTHER)->allocated == 0);
@@ -122,7 +125,7 @@ static void a_page_is_what_it_was_for_longest(void)
 	guest_page(100)->mapping = FILE_;
 	changed(100, 2010);
 	refer(100, 5);
-	guest_page(100)->mapping = 0;		/* truncated, and still held */
+	guest_page(100)->mapping = 0;		/* truncated, still referenced */
 	changed(100, 2100);
 	release(100, 2105);
 	end(9000);

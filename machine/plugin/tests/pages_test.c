@@ -33,7 +33,7 @@ static void tells_kinds_apart(void)
 	guest_page(107)->flags = 1ULL << guest.layout.flag_reserved;
 	CHECK(!strcmp(kind_of(107), "kernel"));
 	CHECK(!strcmp(kind_of(108), "other"));
-	/* What is accessed is not free, whatever it looks like. */
+	/* A page that is accessed is not free, even if it looks so. */
 	guest_page(109)->references = 0;
 	CHECK(!strcmp(kind_of(109), "other"));
 	guest_page(110)->page_type = 0xf0000000;
@@ -48,9 +48,9 @@ static void block_devices_have_pages_of_their_own(void)
 	CHECK(!strcmp(kind_of(100), "blockdev"));
 	guest_page(101)->mapping = guest_mapping(1, 0100644);		/* a regular file */
 	CHECK(!strcmp(kind_of(101), "file"));
-	guest_page(102)->mapping = guest_mapping(2, 0120777);		/* a link has those bits, too */
+	guest_page(102)->mapping = guest_mapping(2, 0120777);		/* symbolic link */
 	CHECK(!strcmp(kind_of(102), "file"));
-	guest_page(103)->mapping = 0xffffc90000000000;			/* not where inodes are */
+	guest_page(103)->mapping = 0xffffc90000000000;			/* not in memory */
 	CHECK(!strcmp(kind_of(103), "file"));
 	guest_page(104)->mapping = guest_mapping(3, 0060600);
 	guest_page(104)->flags = 1ULL << guest.layout.flag_swapbacked;
@@ -61,14 +61,14 @@ static void block_devices_have_pages_of_their_own(void)
 static void new_pages_are_what_they_were_asked_for(void)
 {
 	guest_init();
-	guest_page(100)->references = 0;		/* is being zeroed */
+	guest_page(100)->references = 0;		/* being zeroed */
 	guest_page(100)->index = KLOC_MACHINE_NEW_ANON;
 	CHECK(!strcmp(kind_of(100), "anon"));
-	guest_page(101)->index = KLOC_MACHINE_NEW_FILE;	/* is being filled */
+	guest_page(101)->index = KLOC_MACHINE_NEW_FILE;	/* being filled */
 	CHECK(!strcmp(kind_of(101), "file"));
 	guest_page(102)->index = KLOC_MACHINE_NEW_BLOCKDEV;
 	CHECK(!strcmp(kind_of(102), "blockdev"));
-	/* An owner counts for more. */
+	/* An owner takes precedence. */
 	guest_page(103)->index = KLOC_MACHINE_NEW_ANON;
 	guest_page(103)->page_type = 0xf2000000;
 	CHECK(!strcmp(kind_of(103), "pagetable"));
@@ -80,7 +80,7 @@ static void what_is_frozen_is_not_free(void)
 	guest_init();
 	guest_page(100)->references = 0;
 	CHECK(pages_state(&guest.pages, 100) == KIND_FREE);
-	guest_page(100)->flags = 1;		/* locked: leaves the page cache */
+	guest_page(100)->flags = 1;		/* locked: leaving the page cache */
 	CHECK(pages_state(&guest.pages, 100) == KIND_OTHER);
 	CHECK(pages_state(&guest.pages, 1ULL << 30) == KIND_OTHER);
 	guest_free();
@@ -92,7 +92,7 @@ static void a_type_counts_before_what_else_the_words_hold(void)
 	guest_page(100)->page_type = 0xf2000001;
 	guest_page(100)->mapping = 0xffff888000123401;
 	CHECK(!strcmp(kind_of(100), "pagetable"));
-	/* A map count in the same word is no type. */
+	/* page_type shares its word with the map count, which is not a type. */
 	guest_page(101)->page_type = 3;
 	guest_page(101)->mapping = 0xffff888000123401;
 	CHECK(!strcmp(kind_of(101), "anon"));
@@ -109,10 +109,10 @@ static void slabs_have_their_caches_names(void)
 	CHECK(!strcmp(kind_of(100), "slab:dentry"));
 	CHECK(!strcmp(kind_of(101), "slab:kmalloc-64"));
 	CHECK(pages_kind(&guest.pages, 100 << FRAME_SHIFT) == KIND_SLAB);
-	/* The same cache once more is the same kind. */
+	/* Another slab of the same cache has the same kind. */
 	guest_slab(102, 0);
 	CHECK(pages_kind(&guest.pages, 102 << FRAME_SHIFT) == KIND_SLAB);
-	/* Another cache at the same address is seen when told so. */
+	/* Another cache at the same address is found only after forgetting. */
 	guest_cache(0, "inode_cache");
 	CHECK(!strcmp(kind_of(100), "slab:dentry"));
 	pages_forget_caches(&guest.pages);
@@ -137,7 +137,7 @@ static void nonsense_does_no_harm(void)
 {
 	guest_init();
 	guest_page(100)->page_type = 0xf5000000;
-	guest_page(100)->head = 0xdead000000000100;	/* no kmem_cache is there */
+	guest_page(100)->head = 0xdead000000000100;	/* no kmem_cache there */
 	CHECK(!strcmp(kind_of(100), "slab:other"));
 	guest_page(101)->head = 1;			/* a head outside the memmap */
 	CHECK(!strcmp(kind_of(101), "other"));
@@ -168,9 +168,9 @@ static void walking_sees_every_frame_once(void)
 	guest_init();
 	guest_page(128)->page_type = 0xf0000000;
 	guest_page(128)->private_data = 5;		/* a free block of 32 */
-	guest_page(300)->references = 0;		/* kept by a CPU to hand out */
+	guest_page(300)->references = 0;		/* on a per-CPU free list */
 	guest_page(GUEST_FRAMES - 2)->page_type = 0xf0000000;
-	guest_page(GUEST_FRAMES - 2)->private_data = 9;	/* no more than there is */
+	guest_page(GUEST_FRAMES - 2)->private_data = 9;	/* a block beyond the range's end */
 	pages_walk(&guest.pages, add, &totals);
 	CHECK(totals.frames[0][KIND_FREE] == 33);
 	CHECK(totals.frames[0][KIND_OTHER] == GUEST_FAST_FRAMES - 33);

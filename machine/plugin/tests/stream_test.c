@@ -4,7 +4,7 @@
 
 static struct streams streams;
 
-/* A line that no cache has. True if it is prefetched. */
+/* Miss a line that no cache holds. Return whether it is prefetched. */
 static bool miss(uint64_t line)
 {
 	enum stream_fit fit = streams_follow(&streams, line);

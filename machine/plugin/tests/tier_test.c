@@ -32,7 +32,7 @@ static void unit_moves_as_a_whole_and_once(void)
 	CHECK(tier.bytes[TRANSFER_READ] == 256);
 	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 600000, 8, false, false) == 300000);
 	CHECK(tier.bytes[TRANSFER_READ] == 512);
-	/* Sixteen others push it out. */
+	/* Sixteen other units replace it in the buffer. */
 	for (uint64_t line = 100; line < 100 + 16 * 4; line += 4)
 		tier_transfer(&tier, TRANSFER_READ, REQUESTER_WORKLOAD, 900000, line);
 	tier_transfer(&tier, TRANSFER_READ, REQUESTER_WORKLOAD, 900000, 4);
