@@ -29,7 +29,7 @@ def tools(request: pytest.FixtureRequest) -> root.Root:
 def linux(request: pytest.FixtureRequest, tools: root.Root) -> Path:
     """Debian's kernel source."""
     with _seen(request):
-        return kernel_source.vanilla()
+        return kernel_source.unpatched_source()
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def model(request: pytest.FixtureRequest, tools: root.Root) -> Path:
 @pytest.fixture
 def empty_cache(tmp_path: Path) -> Iterator[Path]:
     """A cache folder with nothing in it."""
-    real = cache.folder()
-    cache.use(tmp_path / "cache")
-    yield cache.folder()
-    cache.use(real)
+    real = cache.directory()
+    cache.use_directory(tmp_path / "cache")
+    yield cache.directory()
+    cache.use_directory(real)

@@ -124,9 +124,9 @@ def _settle(args: argparse.Namespace) -> None:
     terminal.settings.yes = args.yes
     terminal.settings.verbose = args.verbose
     if args.cache is not None:
-        cache.use(args.cache)
+        cache.use_directory(args.cache)
     environment = Path(sys.prefix)
-    if environment.parent == cache.folder() / "python":
+    if environment.parent == cache.directory() / "python":
         cache.hold(environment)
 
 

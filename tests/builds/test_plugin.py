@@ -7,7 +7,7 @@ from kloc.build import plugin
 
 
 def test_the_model_s_own_tests_pass(tmp_path: Path) -> None:
-    plugin.make(tmp_path, "check")
+    plugin.run_make(tmp_path, "check")
 
 
 def test_the_model_is_a_plugin(model: Path) -> None:

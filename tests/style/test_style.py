@@ -30,7 +30,7 @@ def test_python(argv: tuple[str, ...]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *argv],
         cwd=PROJECT,
-        env={**os.environ, "MYPY_CACHE_DIR": str(cache.folder() / "mypy")},
+        env={**os.environ, "MYPY_CACHE_DIR": str(cache.directory() / "mypy")},
         capture_output=True,
         text=True,
     )

@@ -45,7 +45,7 @@ def test_the_common_options(
     argv = ["--yes", "--verbose", "--cache", str(other)]
     assert start(monkeypatch, command(lambda _: 7), *argv) == 7
     assert settings == terminal.Settings(yes=True, verbose=True)
-    assert cache.folder() == other
+    assert cache.directory() == other
 
 
 def test_an_error_is_said_with_what_to_do(
@@ -102,7 +102,7 @@ def test_a_cache_of_somebody_elses(
         raise PermissionError(errno.EACCES, "Permission denied", f"{environment}.used")
 
     monkeypatch.setattr(cache, "hold", hold)
-    monkeypatch.setattr(cli.sys, "prefix", str(cache.folder() / "python" / "key"))
+    monkeypatch.setattr(cli.sys, "prefix", str(cache.directory() / "python" / "key"))
     terminal.stderr.cache_clear()
     assert start(monkeypatch, command(lambda _: 0)) == 1
     assert "--cache DIR" in capsys.readouterr().err

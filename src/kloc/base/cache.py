@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The folder outside the checkout where all that is built or fetched is kept, by content.
+"""The cache directory: keeps everything that is built or fetched, outside the checkout.
 
-<cache>/<kind>/<key>/   what `build` made, whole or not there at all
-<cache>/<kind>/<key>.used   its time: when that was last used; locked by those who use it
-<cache>/scratch/        folders of runs under way, and of the last ones that failed
+<cache>/<kind>/<key>/       an entry: what one `build` call made; complete, or absent
+<cache>/<kind>/<key>.used   its modification time is the entry's last use; users hold a shared lock
+<cache>/<kind>/<key>.lock   locked by the process that builds or removes the entry
+<cache>/scratch/            directories of runs in progress, and of the last ones that failed
 """
 
 import fcntl
@@ -22,54 +23,59 @@ from kloc.base import progress
 from kloc.base.errors import KlocError
 
 FAILED_KEPT = 3
-"""How many folders of failed runs are kept."""
+"""How many scratch directories of failed runs are kept."""
 
 RUNNING = ".running"
+"""File in a scratch directory that its process keeps locked."""
+
 FAILED = ".failed"
-"""What marks a scratch folder: locked while its process lives, there once the run has failed."""
+"""File in a scratch directory whose run failed."""
 
 DRAFT = ".draft"
-"""The end of the name of what is being made."""
+"""Suffix of an entry that is being built or removed."""
 
-_chosen: Path | None = None
+_chosen_directory: Path | None = None
 
 _held: dict[Path, IO[str]] = {}
-"""What this process uses, with the locks that say so."""
+"""Entries that this process uses, with the open files that hold their shared locks."""
 
-_noted: set[Path] | None = None
-"""What `build` was asked for, while it makes nothing."""
-
-
-def use(folder: Path) -> None:
-    """Use `folder` from here on (the `--cache` option)."""
-    global _chosen
-    _chosen = folder.absolute()
+_requested: set[Path] | None = None
+"""During `dry_run`: the entries that `build` was asked for."""
 
 
-def folder() -> Path:
-    """Return the cache folder, made if need be: `--cache`, $KLOC_CACHE or ~/.cache/kloc."""
-    where = _chosen or _default()
+def use_directory(path: Path) -> None:
+    """Use `path` as the cache directory from now on (the `--cache` option)."""
+    global _chosen_directory
+    _chosen_directory = path.absolute()
+
+
+def directory() -> Path:
+    """Return the cache directory: `--cache`, $KLOC_CACHE or ~/.cache/kloc. Create it if missing.
+
+    Raises KlocError if it cannot be created.
+    """
+    path = _chosen_directory or _default_directory()
     try:
-        where.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise KlocError(
-            f"the cache folder {where} cannot be made: {error.strerror}",
+            f"cannot create the cache directory {path}: {error.strerror}",
             hint="choose another one with --cache DIR or KLOC_CACHE",
         ) from error
-    return where
+    return path
 
 
-def _default() -> Path:
-    if named := os.environ.get("KLOC_CACHE"):
-        return Path(named).absolute()
+def _default_directory() -> Path:
+    if path := os.environ.get("KLOC_CACHE"):
+        return Path(path).absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kloc"
 
 
 def key(*parts: bytes | str | Path) -> str:
-    """Return a hash of the contents of `parts`.
+    """Return a hash of the contents of `parts`, 20 hexadecimal digits.
 
-    A Path stands for what it holds: a file's bytes and execute bit, or a folder's names, links and
-    files. Where it lies and when it was written does not count.
+    A Path stands for its contents: the bytes and the execute bit of a file, or the names, links and
+    files of a directory. Its location, its times and `__pycache__` are ignored.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -99,93 +105,93 @@ def _pieces(part: bytes | str | Path) -> Iterator[bytes]:
 
 
 def build(kind: str, key: str, make: Callable[[Path], None]) -> Path:
-    """Return the folder <cache>/<kind>/<key>; if it is not there, `make` fills it first.
+    """Return the entry <cache>/<kind>/<key>. If it is missing, let `make` fill its directory.
 
-    Two processes that want the same share one build. A `make` that raises leaves nothing. It is in
-    use until this process ends.
+    Processes that want the same entry share one build. If `make` raises, no entry is left. The
+    entry counts as in use until this process ends.
     """
-    shelf = folder() / kind
-    result = shelf / key
-    if _noted is not None:
-        _noted.add(result)
-        return result
-    shelf.mkdir(exist_ok=True)
-    hold(result)
-    if result.is_dir():
-        return result
-    with locked(shelf / f"{key}.lock", f"{kind} {key}"):
-        if not result.is_dir():
-            _make(result, make)
-    return result
+    parent = directory() / kind
+    entry = parent / key
+    if _requested is not None:
+        _requested.add(entry)
+        return entry
+    parent.mkdir(exist_ok=True)
+    hold(entry)
+    if entry.is_dir():
+        return entry
+    with locked(parent / f"{key}.lock", f"building {kind} {key}"):
+        if not entry.is_dir():
+            _fill(entry, make)
+    return entry
 
 
-def hold(result: Path) -> None:
-    """Note that what is, or will be, at `result` is used now, and until this process ends."""
-    mark = _beside(result, "used")
-    if result not in _held:
+def hold(entry: Path) -> None:
+    """Mark `entry`, which need not exist yet, as in use now and until this process ends."""
+    mark = _sibling(entry, "used")
+    if entry not in _held:
         file = mark.open("a")
-        # This waits while somebody removes it.
+        # Blocks while another process removes the entry.
         fcntl.flock(file, fcntl.LOCK_SH)
-        _held[result] = file
+        _held[entry] = file
     os.utime(mark)
 
 
 @contextmanager
-def noting() -> Iterator[set[Path]]:
-    """Let `build` make nothing in the block, but note in the set that is given what is asked for.
+def dry_run() -> Iterator[set[Path]]:
+    """Let `build` build nothing in the block; yield the set of entries that it is asked for.
 
-    What it returns need not be there then.
+    The paths that `build` returns in the block need not exist.
     """
-    global _noted
-    _noted = set()
+    global _requested
+    _requested = set()
     try:
-        yield _noted
+        yield _requested
     finally:
-        _noted = None
+        _requested = None
 
 
 def entries(kind: str) -> list[Path]:
-    """Return what `build` made of a kind, and what builds that were killed left of it."""
-    shelf = folder() / kind
-    names = {path.name.removesuffix(DRAFT) for path in shelf.glob("*") if path.is_dir()}
-    return sorted(shelf / name for name in names if re.fullmatch("[0-9a-f]{20}", name))
+    """Return the entries of a kind, including those whose build was killed."""
+    parent = directory() / kind
+    names = {path.name.removesuffix(DRAFT) for path in parent.glob("*") if path.is_dir()}
+    return sorted(parent / name for name in names if re.fullmatch("[0-9a-f]{20}", name))
 
 
-def folders(result: Path) -> list[Path]:
-    """Return the folders that one of `entries` consists of."""
-    both = (result, result.with_name(result.name + DRAFT))
-    return [path for path in both if path.is_dir()]
+def entry_directories(entry: Path) -> list[Path]:
+    """Return the directories that exist for one of `entries`: the complete one, the draft."""
+    candidates = (entry, entry.with_name(entry.name + DRAFT))
+    return [path for path in candidates if path.is_dir()]
 
 
-def last_used(result: Path) -> float:
-    """Return when one of `entries` was last used, or made, in seconds since 1970."""
-    marks = [_beside(result, "used"), _beside(result, "lock"), *folders(result)]
+def last_used(entry: Path) -> float:
+    """Return when one of `entries` was last used or built, in seconds since 1970."""
+    marks = [_sibling(entry, "used"), _sibling(entry, "lock"), *entry_directories(entry)]
     return max((mark.stat().st_mtime for mark in marks if mark.exists()), default=0.0)
 
 
-def discard(result: Path) -> bool:
-    """Remove one of `entries`; say whether it is gone. What a process makes or uses stays."""
-    with _beside(result, "used").open("a") as used, _beside(result, "lock").open("a") as lock:
+def discard(entry: Path) -> bool:
+    """Remove one of `entries` unless a process builds or uses it; return whether it is gone."""
+    with _sibling(entry, "used").open("a") as used, _sibling(entry, "lock").open("a") as lock:
         try:
             for file in (used, lock):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        # Who dies in the middle leaves a draft, and nothing that looks whole.
-        draft = result.with_name(result.name + DRAFT)
+        # Rename first: if this process is killed, a draft remains, never a partial entry.
+        draft = entry.with_name(entry.name + DRAFT)
         remove(draft)
-        if result.exists():
-            result.rename(draft)
+        if entry.exists():
+            entry.rename(draft)
             remove(draft)
     return True
 
 
-def _beside(result: Path, suffix: str) -> Path:
-    return result.with_name(f"{result.name}.{suffix}")
+def _sibling(entry: Path, suffix: str) -> Path:
+    return entry.with_name(f"{entry.name}.{suffix}")
 
 
-def _make(result: Path, make: Callable[[Path], None]) -> None:
-    draft = result.with_name(result.name + DRAFT)
+def _fill(entry: Path, make: Callable[[Path], None]) -> None:
+    draft = entry.with_name(entry.name + DRAFT)
     remove(draft)
     draft.mkdir()
     try:
@@ -193,19 +199,23 @@ def _make(result: Path, make: Callable[[Path], None]) -> None:
     except BaseException:
         remove(draft)
         raise
-    draft.rename(result)
+    draft.rename(entry)
 
 
 @contextmanager
-def locked(lock: Path, what: str) -> Iterator[None]:
-    """Hold `lock` while the block runs; say so if another process holds it, working on `what`."""
+def locked(lock: Path, activity: str) -> Iterator[None]:
+    """Hold the file `lock` while the block runs.
+
+    While another process holds it, progress shows that process's id and `activity`, such as
+    "building the kernel".
+    """
     with lock.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "unknown"
-            with progress.shown(f"waiting for process {holder}, which makes {what}"):
+            with progress.shown(f"waiting for process {holder}, {activity}"):
                 fcntl.flock(file, fcntl.LOCK_EX)
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -214,7 +224,7 @@ def locked(lock: Path, what: str) -> Iterator[None]:
 
 
 def remove(path: Path) -> None:
-    """Remove a folder and what is in it, read-only folders too; it need not be there."""
+    """Remove a directory and its contents, read-only directories included. It may be missing."""
     shutil.rmtree(path, ignore_errors=True)
     if path.exists():
         subprocess.run(["chmod", "--recursive", "u+rwx", path], check=True)
@@ -223,16 +233,16 @@ def remove(path: Path) -> None:
 
 @contextmanager
 def scratch(name: str) -> Iterator[Path]:
-    """Give a folder for one run of `name`; removed at the end, kept where the run fails.
+    """Yield a new directory for one run of `name`. Remove it at the end unless the run fails.
 
-    An interrupted run is not a failed one. Of the failed ones the last few are kept, so that the
-    log that an error message names is there to read.
+    The directories of the last FAILED_KEPT failed runs are kept, because error messages name log
+    files in them. An interrupted run does not count as failed.
     """
-    shelf = folder() / "scratch"
-    shelf.mkdir(exist_ok=True)
-    with _tidying(shelf):
-        _tidy(shelf)
-        run = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=shelf))
+    parent = directory() / "scratch"
+    parent.mkdir(exist_ok=True)
+    with _scratch_locked(parent):
+        _remove_old_runs(parent)
+        run = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
         mark = (run / RUNNING).open("w")
         fcntl.flock(mark, fcntl.LOCK_EX)
     with mark:
@@ -243,25 +253,25 @@ def scratch(name: str) -> Iterator[Path]:
             raise
         finally:
             if not (run / FAILED).exists():
-                with _tidying(shelf):
+                with _scratch_locked(parent):
                     remove(run)
 
 
-def _tidying(shelf: Path) -> AbstractContextManager[None]:
-    """Let no two processes tidy up the same folders at once."""
-    return locked(shelf / ".lock", "order among the folders of runs")
+def _scratch_locked(parent: Path) -> AbstractContextManager[None]:
+    """Keep two processes from removing the same scratch directories at once."""
+    return locked(parent / ".lock", "removing old scratch directories")
 
 
-def _tidy(shelf: Path) -> None:
-    """Remove what killed runs left behind, and all but the last few failed ones."""
-    over = [run for run in shelf.iterdir() if run.is_dir() and not _running(run)]
-    failed = [run for run in over if (run / FAILED).exists()]
+def _remove_old_runs(parent: Path) -> None:
+    """Remove the directories of killed runs, and of all but the last few failed runs."""
+    ended = [run for run in parent.iterdir() if run.is_dir() and not _is_running(run)]
+    failed = [run for run in ended if (run / FAILED).exists()]
     failed.sort(key=lambda run: run.stat().st_mtime)
-    for run in set(over) - set(failed[-FAILED_KEPT:]):
+    for run in set(ended) - set(failed[-FAILED_KEPT:]):
         remove(run)
 
 
-def _running(run: Path) -> bool:
+def _is_running(run: Path) -> bool:
     try:
         with (run / RUNNING).open() as mark:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,7 +12,7 @@ from typing import IO
 from kloc.base import progress, terminal
 from kloc.base.errors import KlocError
 from kloc.build.apt_sources import SUITE, apt_lines
-from kloc.build.host import require
+from kloc.build.host import install_missing
 
 TEMPORARY = Path("/var/tmp")
 """Where roots are made: on a disk, unlike /tmp, and open to other user ids, unlike a home."""
@@ -35,7 +35,7 @@ def bootstrap(
     `variant` is mmdebstrap's, and `lines` are apt's (default: those of SUITE). Works as root, and
     without it through user namespaces. A package that is not there: KlocError.
     """
-    require()
+    install_missing()
     mode = "root" if os.geteuid() == 0 else "unshare"
     if mode == "unshare":
         check_subordinate_ids()

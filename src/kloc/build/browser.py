@@ -20,4 +20,4 @@ def _make(draft: Path) -> None:
     root.check_namespaces()
     tar = draft / "root.tar"
     bootstrap.bootstrap("a root with Chromium", PACKAGES, tar, seconds=60, variant="extract")
-    root.unpacked(tar, draft)
+    root.unpack(tar, draft)

@@ -96,7 +96,7 @@ def _members(source: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, IO[byte
             yield member, source.extractfile(member) if member.isreg() else None
 
 
-def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def normalized(member: tarfile.TarInfo) -> tarfile.TarInfo:
     """Make root the owner of `member` and EPOCH its time, and return it."""
     member.uid = member.gid = 0
     member.uname = member.gname = "root"
@@ -108,4 +108,4 @@ def _ours(member: tarfile.TarInfo) -> tarfile.TarInfo:
     """Give a file of the checkout the mode that git knows, whatever the umask was."""
     executable = member.isdir() or member.mode & 0o100
     member.mode = 0o755 if executable else 0o644
-    return plain(member)
+    return normalized(member)

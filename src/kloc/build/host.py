@@ -41,7 +41,7 @@ def _installed(package: str) -> bool:
     return found.returncode == 0 and found.stdout == "installed"
 
 
-def require() -> None:
+def install_missing() -> None:
     """See to it that PACKAGES are installed: ask once, then install them with apt."""
     names = missing()
     if not names:

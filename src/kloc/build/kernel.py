@@ -14,7 +14,7 @@ from kloc.base import cache
 from kloc.base.errors import unknown
 from kloc.build import root
 from kloc.build.kernel_make import Make
-from kloc.build.kernel_source import KERNEL, WorkTree, patches, relative_files, vanilla
+from kloc.build.kernel_source import KERNEL, WorkTree, patches, relative_files, unpatched_source
 from kloc.build.root import Root
 
 UNPATCHED = "unpatched"
@@ -56,7 +56,7 @@ def build(variant: str = "machine") -> Kernel:
     if variant not in VARIANTS:
         raise unknown("kernel variant", variant, VARIANTS)
     tools = root.tool_root()
-    of = series(variant)
+    of = series_hash(variant)
     key = cache.key(tools.key, tools.versions()["linux-source"], of, variant)
     made = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
     release = (made / "release").read_text().strip()
@@ -74,7 +74,7 @@ def build_um() -> Path:
     return cache.build("kernel-um", key, lambda draft: _build_um(tools, draft)) / "linux"
 
 
-def series(variant: str = "machine") -> str:
+def series_hash(variant: str = "machine") -> str:
     """Return the hash of what the `variant`'s kernel is made of beside Debian's source.
 
     That is our files, patches and configuration; of an unpatched one, its configuration.
@@ -90,8 +90,8 @@ def warnings() -> list[str]:
 
     They are those of the machine's kernel, whose objects are compiled again the next time.
     """
-    linux = vanilla()
-    with cache.locked(linux.parent / "work.lock", "a kernel"):
+    linux = unpatched_source()
+    with cache.locked(linux.parent / "work.lock", "building a kernel"):
         tree = WorkTree(root.tool_root(), linux)
         tree.update()
         make = Make(tree.tools, tree.source, tree.objects("machine"))
@@ -100,8 +100,8 @@ def warnings() -> list[str]:
 
 
 def _build(tools: Root, variant: str, draft: Path) -> None:
-    linux = vanilla()
-    with cache.locked(linux.parent / "work.lock", "a kernel"):
+    linux = unpatched_source()
+    with cache.locked(linux.parent / "work.lock", "building a kernel"):
         tree = WorkTree(tools, linux)
         source = linux
         if variant != UNPATCHED:
@@ -122,8 +122,8 @@ def _build(tools: Root, variant: str, draft: Path) -> None:
 
 
 def _build_um(tools: Root, draft: Path) -> None:
-    linux = vanilla()
-    with cache.locked(linux.parent / "work.lock", "a kernel"):
+    linux = unpatched_source()
+    with cache.locked(linux.parent / "work.lock", "building a kernel"):
         tree = WorkTree(tools, linux)
         tree.update()
         objects = tree.objects("um")

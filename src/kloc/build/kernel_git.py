@@ -74,7 +74,7 @@ def export(folder: Path) -> None:
     added = _lines([*find, f"{BASE}..HEAD"], binds)
     new = sorted({Path(name) for name in added if (folder / name).is_file()})
     _export_new_files(folder, new)
-    with tempfile.TemporaryDirectory(dir=cache.folder()) as drafts:
+    with tempfile.TemporaryDirectory(dir=cache.directory()) as drafts:
         others = [f":(exclude){name}" for name in sorted(set(added))]
         command = ["format-patch", *FORMAT, f"--output-directory={PATCHES}", BASE, "--", "."]
         _git([*command, *others], [*binds, Bind(Path(drafts), PATCHES)])
@@ -83,7 +83,7 @@ def export(folder: Path) -> None:
 
 def repository() -> Path:
     """Return the bare repository with Debian's source as its only commit."""
-    linux = kernel_source.vanilla()
+    linux = kernel_source.unpatched_source()
     made = cache.build("linux-git", linux.parent.name, lambda draft: _import(linux, draft))
     return made / "linux.git"
 

@@ -57,7 +57,7 @@ class Make:
         self._first_steps = steps
         self.log = objects.with_suffix(".log")
         self._reconfigured = True
-        ccache = cache.folder() / "ccache"
+        ccache = cache.directory() / "ccache"
         ccache.mkdir(exist_ok=True)
         self.binds = [
             Bind(source, SOURCE),

@@ -34,7 +34,7 @@ def patches() -> list[Path]:
     return [KERNEL / "patches" / name for name in names]
 
 
-def vanilla() -> Path:
+def unpatched_source() -> Path:
     """Return the folder with Debian's kernel source as it is, unpacked on first use."""
     tools = root.tool_root()
     version = tools.versions()["linux-source"]

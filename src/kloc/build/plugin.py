@@ -33,7 +33,7 @@ def sources() -> list[Path]:
     return sorted(path.relative_to(PROJECT) for path in found)
 
 
-def make(folder: Path, target: str) -> str:
+def run_make(folder: Path, target: str) -> str:
     """Run `make target` on a copy of the sources, `folder`, and return what it printed.
 
     What it makes is in `folder`/out.
@@ -46,7 +46,7 @@ def make(folder: Path, target: str) -> str:
     return root.tool_root().run(argv, binds=[Bind(folder, BUILD)])
 
 
-def counter() -> Path:
+def build_counter() -> Path:
     """Return count.so, made of machine/bench/count.c: it counts cache lines that a call touches."""
     tools = root.tool_root()
     headers = PROJECT / PLUGIN
@@ -64,6 +64,6 @@ def counter() -> Path:
 
 def _make(draft: Path) -> None:
     with progress.shown("building the timing model"):
-        make(draft / "tree", "all")
+        run_make(draft / "tree", "all")
     (draft / "tree" / "out" / "model.so").rename(draft / "model.so")
     cache.remove(draft / "tree")

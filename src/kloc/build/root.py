@@ -209,14 +209,14 @@ def _make(draft: Path) -> None:
     check_namespaces()
     tar = draft / "root.tar"
     bootstrap.bootstrap("the Debian root with compiler and QEMU", PACKAGES, tar, seconds=60)
-    root = unpacked(tar, draft)
+    root = unpack(tar, draft)
     show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
     installed = dict(line.split() for line in root.run(show).splitlines())
     versions = {name: installed[package] for name, package in VERSIONS_OF.items()}
     (draft / "versions.json").write_text(json.dumps(versions, indent=1))
 
 
-def unpacked(tar: Path, draft: Path) -> Root:
+def unpack(tar: Path, draft: Path) -> Root:
     """Unpack `tar`, which is removed, in the folder `draft` of the cache; return the root there."""
     tree = draft / "tree"
     tree.mkdir()

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     findings = list(_findings(sum(sizes.values())))
     if args.json:
         document = {
-            "cache": str(cache.folder()),
+            "cache": str(cache.directory()),
             "findings": [asdict(finding) for finding in findings],
             "cache_bytes": sizes,
             "cache_unused_bytes": unused,
@@ -125,7 +125,7 @@ def _findings(cached: int) -> Iterator[Finding]:
     yield Finding("cores", True, str(os.cpu_count()))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield _enough("memory", memory, MEMORY_NEEDED, "use a machine with 8 GiB")
-    space = shutil.disk_usage(cache.folder()).free + cached
+    space = shutil.disk_usage(cache.directory()).free + cached
     yield _enough("disk for the cache", space, DISK_NEEDED, "make room, or say --cache DIR")
     temporary = shutil.disk_usage(bootstrap.TEMPORARY).free
     yield _enough(f"disk in {bootstrap.TEMPORARY}", temporary, TEMPORARY_NEEDED, "make room")
@@ -172,7 +172,7 @@ def _print(findings: list[Finding], sizes: dict[str, int], unused: dict[str, int
     out.print(table)
     total, spare = _human(sum(sizes.values())), _human(sum(unused.values()))
     out.print(
-        f"\n{total} in {cache.folder()}, {spare} of it not used by this checkout "
+        f"\n{total} in {cache.directory()}, {spare} of it not used by this checkout "
         "(kloc doctor --prune):",
         markup=False,
     )

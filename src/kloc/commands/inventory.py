@@ -79,7 +79,7 @@ class Item:
 
 def sizes() -> dict[str, int]:
     """Return the bytes that each kind of thing takes in the cache folder."""
-    there = [cache.folder() / kind for kind in CONTENTS if (cache.folder() / kind).is_dir()]
+    there = [cache.directory() / kind for kind in CONTENTS if (cache.directory() / kind).is_dir()]
     return {path.name: size for path, size in _weighed(there).items()}
 
 
@@ -87,12 +87,12 @@ def items() -> list[Item]:
     """Return all things that are kept by content, those that were used last at the end."""
     wanted = used_here()
     there = [path for kind in CONTENTS for path in cache.entries(kind)]
-    folders = [folder for path in there for folder in cache.folders(path)]
+    folders = [folder for path in there for folder in cache.entry_directories(path)]
     weight = _weighed(folders)
     found = [
         Item(
             path,
-            sum(weight.get(folder, 0) for folder in cache.folders(path)),
+            sum(weight.get(folder, 0) for folder in cache.entry_directories(path)),
             cache.last_used(path),
             path in wanted,
         )
@@ -107,7 +107,7 @@ def used_here() -> set[Path]:
     Every builder is asked for what it builds, and nothing is built. What is made from something
     that is not there yet cannot be told, nor be there. What `check` complains of is left out.
     """
-    with cache.noting() as noted:
+    with cache.dry_run() as noted:
         for ask in _builders():
             with suppress(OSError, KlocError):
                 ask()
@@ -127,8 +127,8 @@ def check() -> None:
 def _builders() -> Iterator[Callable[[], object]]:
     yield root.tool_root
     yield plugin.build
-    yield plugin.counter
-    yield kernel_source.vanilla
+    yield plugin.build_counter
+    yield kernel_source.unpatched_source
     yield kernel_git.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
     yield kernel.build_um

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _build(args: argparse.Namespace) -> int:
     if args.dry_run:
-        print(f"would build the {args.variant} kernel of series {kernel.series(args.variant)}")
+        print(f"would build the {args.variant} kernel of series {kernel.series_hash(args.variant)}")
         return 0
     built = kernel.build(args.variant)
     if args.json:

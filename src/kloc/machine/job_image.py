@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from kloc.base.errors import KlocError
 from kloc.build import root
 from kloc.build.ext4 import make_ext4
-from kloc.build.guest_image import plain
+from kloc.build.guest_image import normalized
 from kloc.machine import guest_commands
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts
@@ -46,7 +46,7 @@ def pack(files: Mapping[str, Path], image: Path) -> None:
             for parent in _new_parents(target, made):
                 out.addfile(parent)
             # What a link is to need not be there; links within a folder stay what they are.
-            out.add(source.resolve(), target.lstrip("/"), filter=plain)
+            out.add(source.resolve(), target.lstrip("/"), filter=normalized)
     make_ext4(root.tool_root(), tar, image)
     tar.unlink()
 
@@ -60,4 +60,4 @@ def _new_parents(target: str, made: set[str]) -> Iterator[tarfile.TarInfo]:
             member = tarfile.TarInfo(name)
             member.type = tarfile.DIRTYPE
             member.mode = 0o1777 if name == "tmp" else 0o755
-            yield plain(member)
+            yield normalized(member)

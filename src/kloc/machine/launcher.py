@@ -94,7 +94,7 @@ class Machine:
         argv = qemu_arguments(self.job, self.parts, self.folder, self._memory.files, images)
         return self.parts.root.command(
             ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *argv],
-            binds=[cache.folder(), self.folder],
+            binds=[cache.directory(), self.folder],
             cwd=self.folder,
         )
 

@@ -58,7 +58,7 @@ def run(
     status = root.tool_root().follow(
         [*qemu, *_arguments(kernel, folder, plugin)],
         sort,
-        binds=[cache.folder(), folder],
+        binds=[cache.directory(), folder],
         cwd=folder,
     )
     printed = console.read_text(errors="replace") if console.exists() else ""

@@ -47,8 +47,8 @@ def test_a_failed_build_leaves_nothing(empty_cache: Path) -> None:
 BUILD = """
 import sys, time
 from pathlib import Path
-from kloc import cache
-cache.use(Path(sys.argv[1]))
+from kloc.base import cache
+cache.use_directory(Path(sys.argv[1]))
 def make(draft):
     time.sleep(0.5)
     with (draft.parents[1] / "log").open("a") as log:
@@ -107,17 +107,17 @@ def test_closed_folders_are_removed(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_made(tmp_path: Path, empty_cache: Path) -> None:
     (tmp_path / "file").touch()
-    cache.use(tmp_path / "file" / "cache")
+    cache.use_directory(tmp_path / "file" / "cache")
     with pytest.raises(KlocError, match="cannot be made"):
-        cache.folder()
-    cache.use(empty_cache)
+        cache.directory()
+    cache.use_directory(empty_cache)
 
 
 USE = """
 import sys
 from pathlib import Path
-from kloc import cache
-cache.use(Path(sys.argv[1]))
+from kloc.base import cache
+cache.use_directory(Path(sys.argv[1]))
 cache.build("kind", sys.argv[2], lambda draft: (draft / "it").touch())
 print("ready", flush=True)
 sys.stdin.read()
@@ -152,6 +152,6 @@ def test_what_is_being_made_is_not_removed(empty_cache: Path) -> None:
 
 
 def test_what_would_be_built_is_noted_and_not_built(empty_cache: Path) -> None:
-    with cache.noting() as noted:
+    with cache.dry_run() as noted:
         cache.build("kind", "key", lambda draft: pytest.fail("built"))
     assert noted == {empty_cache / "kind" / "key"}

@@ -119,7 +119,7 @@ def test_what_is_missing_is_installed_through_sudo(
     monkeypatch: pytest.MonkeyPatch, bare_host: list[list[str]]
 ) -> None:
     monkeypatch.setattr(terminal, "settings", terminal.Settings(yes=True))
-    host.require()
+    host.install_missing()
     assert bare_host == [
         ["sudo", "apt-get", "update"],
         ["sudo", "apt-get", "install", "--yes", "--no-install-recommends", "mmdebstrap"],
@@ -132,7 +132,7 @@ def test_without_a_terminal_nothing_is_installed(
     monkeypatch.setattr(terminal, "settings", terminal.Settings())
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     with pytest.raises(KlocError) as error:
-        host.require()
+        host.install_missing()
     assert "mmdebstrap" in error.value.message
     assert "--yes" in (error.value.hint or "")
     assert not bare_host
@@ -142,7 +142,7 @@ def test_not_debian(monkeypatch: pytest.MonkeyPatch, bare_host: list[list[str]])
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(host, "description", lambda: "Plan 9")
     with pytest.raises(KlocError, match="this is Plan 9, not Debian"):
-        host.require()
+        host.install_missing()
 
 
 def test_a_package_that_is_not_there() -> None:

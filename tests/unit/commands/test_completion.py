@@ -28,7 +28,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 def completed(line: str) -> set[str]:
     done = subprocess.run(
         [shutil.which("bash") or pytest.fail("no bash"), "-c", ASK, "-", PROJECT / "kloc", line],
-        env={**os.environ, "KLOC_CACHE": str(cache.folder())},
+        env={**os.environ, "KLOC_CACHE": str(cache.directory())},
         capture_output=True,
         text=True,
         check=True,

@@ -60,7 +60,7 @@ def full_cache(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> Path:
     """A cache with a tool root, and timing models: this checkout's, another, two old ones."""
     monkeypatch.setattr(terminal, "settings", terminal.Settings(yes=True))
     _item("root", cache.key(apt_sources.SUITE, *root.PACKAGES))
-    with cache.noting() as noted:
+    with cache.dry_run() as noted:
         plugin.build()
     (model,) = {path.name for path in noted if path.parent.name == "plugin"}
     _item("plugin", model)
@@ -72,7 +72,7 @@ def full_cache(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> Path:
 
 
 def _item(kind: str, name: str, days: int = 0) -> None:
-    path = cache.folder() / kind / name
+    path = cache.directory() / kind / name
     path.mkdir(parents=True)
     (path / "content").write_bytes(bytes(1 << 20))
     os.utime(path, (time.time() - days * DAY,) * 2)

@@ -54,7 +54,7 @@ def _run(column: Column, built: kernel.Kernel, layout: int) -> Run:
         "init": programs.build(CALLS),
         "disk": data_image.data_image(root.tool_root(), DISK_BYTES),
     }
-    counter = plugin.counter()
+    counter = plugin.build_counter()
     with (
         cache.scratch(f"cost-{column.name}") as folder,
         progress.shown(f"measuring the {column.name} kernel, layout {layout + 1}"),
