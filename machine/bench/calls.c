@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes system calls, and counts the instructions of each. It is the first and
- * only process of a machine under QEMU's -icount shift=0, whose TSC counts
- * instructions, so that the kernel needs nothing of ours in it.
+ * The program of `kloc bench cost`: makes system calls and counts the instructions
+ * of each.
  *
- * Calls are made in groups, each in a loop of its own. count.c is told where a
- * call begins and ends. What is printed, on the second serial port:
+ * It is the first and only process (/init) of a machine under QEMU's -icount
+ * shift=0. There the TSC counts instructions, so the kernel that is measured needs
+ * no patch. The QEMU plugin count.c counts the cache lines that a call touches;
+ * this program tells it where a call begins and ends (marks.h).
  *
- *	group NAME
- *	rounds ROUNDS INSTRUCTIONS	of the loop, with all that came between
+ * Calls are made in groups, each in a loop of its own. On the second serial port
+ * the program prints:
+ *
+ *	group NAME			one for each group
+ *	rounds ROUNDS INSTRUCTIONS	of the complete loop, interrupts included
  *	call NUMBER NAME: INSTRUCTIONS:TIMES INSTRUCTIONS:TIMES ...
- *	...				the calls of that group
+ *					a histogram for each call of the group
  *	contexts CONTEXTS BYTES PAGES COUNTS MEMORY
- *					if contexts are on: what those of some files
- *					take, pages that they hold; what counts of
- *					pages take, of how much memory
- *	done				or "failed", and why
+ *					only if contexts are enabled: number of contexts
+ *					of some files, bytes of these contexts, pages
+ *					that they hold, bytes of the counts of all pages,
+ *					bytes of memory
+ *	done				or "failed" and the reason
  *
- * Files are on an ext4 in a loop device. Where the kernel's objects lie, and when
- * its timer ticks, is chance as far as a kernel's cost goes, but the same each time:
- * /layout has a number, and each gives another layout.
+ * Files are on ext4 in a loop device.
+ *
+ * Limits: the cost of a call also depends on where the kernel's objects are and
+ * when its timer ticks. Both are deterministic, but differ from kernel to kernel
+ * without meaning. So a kernel is measured in several memory layouts: /layout has
+ * a number, and each number gives another layout.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,25 +52,25 @@
 
 #include "marks.h"
 
-/* As in our kernel's linux/prctl.h. */
+/* From our kernel's linux/prctl.h. */
 #define PR_KLOC		0x4b4c4f43
 #define PR_KLOC_SET	1
 
 #define ROUNDS_MAX	10000
-/* Before the rounds that count, a fourth of as many. */
+/* Warm-up: 1/4 of the rounds, before the rounds that count. */
 #define WARM_SHARE	4
 #define BLOCK		4096
 #define MAPPED		(16 * BLOCK)
-/* Files whose contexts are there at the end, of a usual size. */
+/* Files of a usual size that get contexts at the end, to measure what memory these take. */
 #define HELD_NAME	"held"
 #define HELD_FILES	200
 #define HELD_SIZE	(4 * BLOCK)
-/* The next layout uses so many pages more at first; no power of two. */
+/* Bytes that each layout uses more than the one before; not a power of two. */
 #define LAYOUT		(37 * BLOCK)
-/* The machine hangs if all of it takes so many seconds of its own. */
+/* After this many seconds of guest time, the program is taken to hang. */
 #define HUNG_SECONDS	120
 
-/* What "known" touches: so many lines, in 4 instructions each and 2 more. */
+/* The call "known" touches this many lines, in 4 instructions each and 2 more. */
 #define KNOWN_LINES	100
 
 enum call {
@@ -86,7 +94,7 @@ enum call {
 
 static FILE *out;
 static uint64_t started, taken;
-/* Shared, and so no work for fork. */
+/* A shared mapping, so that fork() need not copy it. */
 static uint32_t (*samples)[ROUNDS_MAX];
 static char buffer[BLOCK];
 static char *anon, *file;
@@ -102,7 +110,10 @@ static char known[KNOWN_LINES * CACHE_LINE] __attribute__((aligned(CACHE_LINE)))
 #define TELL(number)								\
 	asm volatile(NOP_MARK : : [mark] "i"(number))
 
-/* Nothing but work is between the two, whatever the compiler does around them. */
+/*
+ * Measure work as one call. Between the two readings of the TSC there is only work,
+ * whatever the compiler does around them. Rounds below 0 are warm-up, and not kept.
+ */
 #define MEASURE(call, work)							\
 do {										\
 	asm volatile(READ_TSC "mov %%rax, %[started]\n\t" NOP_MARK		\
@@ -125,7 +136,7 @@ static void __attribute__((noreturn)) leave(void)
 	_exit(1);
 }
 
-/* Return what a call returned; the end if it failed. */
+/* Return result. If it is negative, print "failed" with what and errno, and end. */
 static long must(long result, const char *what)
 {
 	if (result >= 0)
@@ -134,6 +145,7 @@ static long must(long result, const char *what)
 	leave();
 }
 
+/* Like must(), and also end if result is not as expected. */
 static void exactly(long result, long expected, const char *what)
 {
 	if (must(result, what) == expected)
@@ -142,7 +154,7 @@ static void exactly(long result, long expected, const char *what)
 	leave();
 }
 
-/* Have a process whose files have contexts, where only those of chosen processes do. */
+/* Start a chosen process, so that its files have contexts, and those of this one do not. */
 static void choose_another(void)
 {
 	int told[2];
@@ -160,8 +172,8 @@ static void choose_another(void)
 }
 
 /*
- * Write to files of the kernel what /settings asks for: PATH VALUE, one a line. The
- * path "process" is none: another process is to be chosen to have contexts.
+ * Apply /settings, lines of "PATH VALUE": write VALUE to the kernel's file PATH. The
+ * PATH "process" is not a file: it chooses another process to have contexts.
  */
 static void apply_settings(void)
 {
@@ -191,7 +203,7 @@ static void *map(size_t size, int flags, int fd)
 	return memory;
 }
 
-/* Use some memory first, so that what follows lies elsewhere, at another time. */
+/* Use and free some memory first, so that later objects get other addresses and times. */
 static void choose_layout(void)
 {
 	FILE *from = fopen("/layout", "r");
@@ -206,7 +218,7 @@ static void choose_layout(void)
 	must(munmap(memory, size), "munmap");
 }
 
-/* Who waits for ever is told from who is slow: there is no "done". */
+/* End without printing "done", from which `kloc bench cost` sees that a call hung. */
 static void hung(int signal)
 {
 	(void)signal;
@@ -236,7 +248,7 @@ static void bring_up_loopback(void)
 	close(fd);
 }
 
-/* Make the two ends of a TCP connection. */
+/* Connect ends[0] and ends[1] by TCP. */
 static void connect_ends(void)
 {
 	struct sockaddr_in address = {
@@ -416,7 +428,7 @@ static void run(const struct group *group)
 	}
 }
 
-/* Return a number of those that the kernel gives with a name each; 0 if there is none. */
+/* Return the number after name in a file of lines "NAME NUMBER"; 0 if there is none. */
 static uint64_t number_in(const char *path, const char *name)
 {
 	FILE *from = fopen(path, "r");
@@ -431,7 +443,7 @@ static uint64_t number_in(const char *path, const char *name)
 	return number;
 }
 
-/* Count the contexts of the files that are held, and return their pages. */
+/* Count the contexts of the HELD_NAME files, and return the pages that they hold. */
 static uint64_t pages_held(int *contexts)
 {
 	FILE *from = fopen("/sys/kernel/debug/kloc/contexts", "r");
@@ -451,7 +463,7 @@ static uint64_t pages_held(int *contexts)
 	return pages;
 }
 
-/* Have contexts of some files, and print what memory contexts take. */
+/* Create files with contexts, and print the memory that contexts take. */
 static void print_memory(void)
 {
 	const char *stat = "/sys/kernel/mm/kloc/stat";
@@ -467,7 +479,7 @@ static void print_memory(void)
 	}
 	must(mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL), "mount debugfs");
 	pages = pages_held(&contexts);
-	/* Only those of another process have contexts. */
+	/* Only files of another, chosen process have contexts. */
 	if (!contexts)
 		return;
 	knodes = number_in(stat, "knodes");
@@ -494,7 +506,7 @@ static void set_up(void)
 	anon = map(BLOCK, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	file = map(MAPPED, MAP_SHARED, must(open("/data/mapped", O_RDONLY), "/data/mapped"));
 	samples = map(CALLS * sizeof(*samples), MAP_SHARED | MAP_ANONYMOUS, -1);
-	/* No sample is to be its page's first. */
+	/* Touch all pages now, so that no sample causes a page fault. */
 	memset(samples, 0, CALLS * sizeof(*samples));
 	signal(SIGALRM, hung);
 	alarm(HUNG_SECONDS);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A QEMU TCG plugin that counts the data cache lines that a system call touches:
- * lines of physical memory that instructions between two marks (marks.h) load
- * from or store to. Page-table walks and instruction fetches are not seen, and
- * an access that straddles two lines counts as one of the first.
+ * A QEMU TCG plugin for `kloc bench cost`: counts the data cache lines that each
+ * system call of calls.c touches. These are the lines of physical memory that
+ * instructions between two marks (marks.h) load from or store to, each line once.
  *
  *	-plugin count.so,output=FILE
  *
- * FILE has a line for each time that a call was made: its number, and the lines.
+ * FILE gets a line "NUMBER LINES" each time a call is made: the call's number, and
+ * how many lines it touched.
+ *
+ * Limits:
+ * - One CPU, and memory below MEMORY_MAX.
+ * - Page-table walks and instruction fetches are not seen.
+ * - An access that straddles two lines counts as one of the first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +21,7 @@
 #include "marks.h"
 #include "qemu_api.h"
 
-/* One CPU, and no memory at or above this address. */
+/* Physical addresses from here on are ignored. */
 #define MEMORY_MAX	(4ULL << 30)
 
 int qemu_plugin_version = QEMU_PLUGIN_API;
@@ -25,11 +30,11 @@ static qemu_plugin_id_t plugin;
 static FILE *output;
 static bool counting;
 
-/* The call in progress: its mark, or 0; the how-manieth it is; what it touched. */
+/* The call in progress: its mark or 0, its serial number, and the lines it has touched. */
 static unsigned int call;
 static uint32_t number, lines;
 
-/* By line of memory: the call that touched it last. */
+/* By physical line: serial number of the call that touched it last. */
 static uint32_t *touched_by;
 
 static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
@@ -54,14 +59,14 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t add
 
 static void register_callbacks(qemu_plugin_id_t id);
 
-/* userdata is the mark. */
+/* Handle a mark, which is userdata. */
 static void on_mark(unsigned int cpu, void *userdata)
 {
 	unsigned int mark = (unsigned int)(uintptr_t)userdata;
 
 	(void)cpu;
 	if (mark == MARK_COUNT || mark == MARK_REST) {
-		/* All translations are made again, with or without callbacks for accesses. */
+		/* Translate all code again, with or without callbacks for memory accesses. */
 		counting = mark == MARK_COUNT;
 		qemu_plugin_reset(plugin, register_callbacks);
 	} else if (mark == MARK_END && call) {
@@ -74,7 +79,7 @@ static void on_mark(unsigned int cpu, void *userdata)
 	}
 }
 
-/* The mark that this instruction is, or 0. */
+/* Return the mark that this instruction is, or 0. */
 static unsigned int mark_of(const struct qemu_plugin_insn *insn)
 {
 	uint8_t code[7];
@@ -132,13 +137,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	const char key[] = "output=";
 
 	if (!info->system_emulation || info->system.max_vcpus > 1)
-		return complain("it looks at one CPU of a whole machine");
+		return complain("needs qemu-system with one CPU; start QEMU with -smp 1");
 	if (argc != 1 || strncmp(argv[0], key, strlen(key)))
 		return complain("usage: -plugin count.so,output=FILE");
 	output = fopen(argv[0] + strlen(key), "w");
 	touched_by = calloc(MEMORY_MAX / CACHE_LINE, sizeof(*touched_by));
 	if (!output || !touched_by)
-		return complain("no output file, or no memory");
+		return complain("cannot create the output file, or out of memory");
 	plugin = id;
 	register_callbacks(id);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How calls.c tells count.c what it is about to do: a NOP with a number in it,
- * 0f 1f 80 MARK and three bytes that nobody else uses.
+ * Marks, by which calls.c tells the plugin count.c what it is about to do. A mark is
+ * a NOP with a number, 0f 1f 80 MARK MARK_1 MARK_2 MARK_3; no other code uses these
+ * last three bytes.
  */
 #ifndef MARKS_H
 #define MARKS_H
@@ -10,10 +11,10 @@
 #define MARK_2		0x4c	/* L */
 #define MARK_3		0x42	/* B */
 
-#define MARK_COUNT	1	/* from here on, look at memory accesses */
-#define MARK_REST	2	/* and no more */
-#define MARK_END	3	/* of a call */
-#define MARK_BEGIN	16	/* and above: of the call with number MARK - MARK_BEGIN */
+#define MARK_COUNT	1	/* begin to observe memory accesses */
+#define MARK_REST	2	/* stop observing them */
+#define MARK_END	3	/* a call ends */
+#define MARK_BEGIN	16	/* and above: call number MARK - MARK_BEGIN begins */
 
 #define CACHE_LINE	64
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * chase NODE MEGABYTES ACCESSES: follow pointers through memory on a node, one
- * to a line, in an order that no prefetcher foresees. With memory much larger
- * than the last-level cache each access stalls for the node's read latency.
+ * chase NODE MEGABYTES ACCESSES: follow pointers through memory on a node, one in
+ * each line, in an order that no prefetcher can predict.
+ *
+ * Known answer: if the memory is much larger than the last-level cache, each access
+ * stalls for the node's read latency.
  */
 #include "known.h"
 
-/* A fixed pseudo-random sequence (xorshift64). */
+/* Return the next number of a fixed pseudo-random sequence (xorshift64). */
 static uint64_t next_random(void)
 {
 	static uint64_t state = 88172645463325252ULL;
@@ -17,7 +19,7 @@ static uint64_t next_random(void)
 	return state;
 }
 
-/* One cycle through all lines (Sattolo's shuffle of the identity). */
+/* Link all lines into one cycle, in random order (Sattolo's shuffle), and return its start. */
 static void **make_cycle(char *memory, size_t lines)
 {
 	uint32_t *order = malloc(lines * sizeof(*order));

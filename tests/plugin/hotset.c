@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hotset THREADS MIB MS: threads that read one set again and again for so long,
- * by the machine's time. The set begins in slow memory (node 1) and is free to
- * move from there: memory that a tiering policy has to promote.
+ * hotset THREADS MIB MS: threads that read the same set of MIB mebibytes over and over,
+ * for MS milliseconds of simulated time.
+ *
+ * The set begins in slow memory (node 1), and no memory policy keeps it there. So a
+ * tiering policy must promote it.
  */
 #include <pthread.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs with known answers share: memory on a node, the two clocks,
- * and the one line of JSON that each prints.
+ * Shared code of the programs with known answers, which test the timing model:
+ * memory on a node, the clocks, and the line of JSON that each program prints.
  *
- * The TSC of the machine counts instructions, 1 ns each, and jumps only while
- * it idles; CLOCK_MONOTONIC is the machine's time. So between two points where
- * the program neither waits nor is preempted for long, the stall is elapsed_ns
- * less instructions x CPI.
+ * The machine's TSC counts instructions, 1 ns each, and jumps only while the machine
+ * idles. CLOCK_MONOTONIC is simulated time. So between two points where the program
+ * neither waits nor is preempted for long, it stalled for elapsed_ns - instructions x
+ * CPI.
  */
 #ifndef KNOWN_H
 #define KNOWN_H
@@ -55,7 +55,7 @@ static inline void fail(const char *what)
 	exit(1);
 }
 
-/* bytes of memory whose pages are all on the node; node -1: on any. */
+/* Return this many bytes of memory with all pages on a node; node -1: on any node. */
 static inline void *memory_on_node(size_t bytes, long node)
 {
 	unsigned long mask = 1UL << node;

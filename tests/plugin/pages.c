@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pages COUNT: map so many pages, write to the first word of each, read it, and
- * unmap them. Prints how long they were there, by the machine's time.
+ * pages COUNT: map COUNT pages, write the first word of each, read it again, and unmap
+ * them. Prints how long the pages existed, in simulated time.
  */
 #include "known.h"
 

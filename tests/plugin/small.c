@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * small NODE KILOBYTES PASSES: read and write memory that fits the last-level
- * cache, again and again. Once it is in there nothing stalls: the time is
- * instructions x CPI.
+ * small NODE KILOBYTES PASSES: read and write memory that fits into the last-level
+ * cache, PASSES times.
+ *
+ * Known answer: after the first pass nothing stalls, and the time is instructions x
+ * CPI.
  */
 #include "known.h"
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stream NODE MEGABYTES PASSES MODE: go through memory on a node from end to
- * end. MODE 0 reads: the time is bytes / read bandwidth. MODE 1 writes: each
- * line is read for ownership and written back, and the time is bytes / read
- * bandwidth + bytes / write bandwidth.
+ * stream NODE MEGABYTES PASSES MODE: access memory on a node sequentially, PASSES
+ * times. MODE is 0 to read and 1 to write.
+ *
+ * Known answers: reading takes bytes / read bandwidth. When writing, each line is read
+ * for ownership and written back later, which takes bytes / read bandwidth + bytes /
+ * write bandwidth.
  */
 #include "known.h"
 
 /*
- * Lines to a turn of a loop, so that little else executes. They are volatile
- * so that the compiler leaves them in order: the prefetcher follows no other.
+ * Loops are unrolled to this many lines, so that little else executes. Accesses are
+ * volatile to keep the compiler from reordering them: the prefetcher needs them in
+ * order.
  */
 enum { LINES = 8 };
 
@@ -53,7 +56,7 @@ int main(int argc, char **argv)
 	uint64_t *memory = memory_on_node(bytes, node);
 	struct reading from;
 
-	/* The first pass fills the caches with what the measured ones leave. */
+	/* The first pass leaves the caches as each measured pass leaves them. */
 	pass(memory, bytes, 1, write);
 	from = read_clocks();
 	for (uint64_t i = 0; i < passes; i++)
