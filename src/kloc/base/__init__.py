@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every other package uses: errors, messages, progress, the cache. Imports nothing of kloc."""
+"""What every other package uses: errors, messages, progress, files, the cache.
+
+Imports no other package of kloc.
+"""

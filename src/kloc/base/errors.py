@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The one error that people see, and how it is worded."""
+"""The error type that the command line reports, and the wording of errors and hints."""
 
 import difflib
 import errno
@@ -7,11 +7,12 @@ import subprocess
 from collections.abc import Iterable
 
 NO_SPACE = (
-    "make room: kloc doctor says where it is missing, kloc doctor --prune removes what is old; "
-    "or choose another cache folder with --cache DIR"
+    "free disk space: kloc doctor shows which file system is short of it, kloc doctor --prune "
+    "removes old cache entries; or choose another cache directory with --cache DIR"
 )
 NOT_ALLOWED = (
-    "see to it that you may use it; another cache folder is chosen with --cache DIR or KLOC_CACHE"
+    "choose a writable path (--cache DIR or KLOC_CACHE sets the cache directory), "
+    "or run kloc as a user with access"
 )
 HINTS = {
     errno.ENOSPC: NO_SPACE,
@@ -20,35 +21,44 @@ HINTS = {
     errno.EPERM: NOT_ALLOWED,
     errno.EROFS: NOT_ALLOWED,
 }
-"""What to do about an error of the system's."""
+"""The hint for each error number that has one."""
 
 
 class KlocError(Exception):
-    """Something a person did or met: what it was, and (`hint`) what to do about it."""
+    """An error that the user can act on: `message` says what happened, `hint` what to do next."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
-        """Keep `message` (no capital, no full stop) and `hint` for the command line to print."""
+        """Keep `message` and `hint`, which start in lower case and have no full stop."""
         super().__init__(message)
         self.message = message
         self.hint = hint
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> KlocError:
-    """Return the error for a `what` (say "policy") called `name` that is not among `known`."""
+class UsageError(KlocError):
+    """A command line that names something unknown, or whose parts do not fit together."""
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name in `known` that is most similar to `name`, None if none is similar."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
+    """Return the error for `name`, which is not among `known`; `what` is, say, "policy"."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    guess = f", did you mean '{near[0]}'?" if near else ""
-    there_are = ", ".join(names) if names else "none"
-    return KlocError(f"unknown {what} '{name}'{guess}", hint=f"there are: {there_are}")
+    similar = closest(name, names)
+    guess = f", did you mean '{similar}'?" if similar else ""
+    listed = ", ".join(names) if names else "none"
+    return UsageError(f"unknown {what} '{name}'{guess}", hint=f"available: {listed}")
 
 
 def explained(error: OSError | subprocess.CalledProcessError) -> KlocError:
-    """Return what the system, or a program of the host's, refused, and what to do about it."""
+    """Return a KlocError for an error of the operating system or of a host program."""
     if isinstance(error, subprocess.CalledProcessError):
         return KlocError(
             f"{error.cmd[0]} failed (status {error.returncode})",
-            "what it said is above; kloc doctor says whether there is room",
+            "see its output above; kloc doctor shows whether disk space is short",
         )
     reason = error.strerror or str(error)
-    named = f"{error.filename}: " if error.filename is not None else ""
-    return KlocError(named + reason, HINTS.get(error.errno or 0))
+    prefix = f"{error.filename}: " if error.filename is not None else ""
+    return KlocError(prefix + reason, HINTS.get(error.errno or 0))

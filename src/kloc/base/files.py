@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kloc.base.errors import KlocError
+from kloc.base.errors import HINTS, KlocError
 
 
 def write_text(path: Path, text: str) -> None:
@@ -21,8 +22,10 @@ def write_text(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
         draft.rename(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise KlocError(f"cannot write {path}: {error.strerror}") from error
+        with suppress(OSError):
+            draft.unlink()
+        hint = HINTS.get(error.errno or 0)
+        raise KlocError(f"cannot write {path}: {error.strerror}", hint) from error
 
 
 def write_json(path: Path | None, content: Any) -> None:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is said to the person: messages, progress, questions. All of it goes to stderr.
+"""Shows the progress of long work on stderr: a bar on a terminal, elsewhere a line now and then.
 
-stdout is left to results, which `print` or `console_out` writes.
+Only one progress is shown at a time: work within work that is shown shows nothing.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kloc.base.terminal import say, stderr
+from kloc.base import terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,125 +21,170 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 2.0
 """Work shorter than this shows no progress."""
 
-LINE_SECONDS = 15.0
-"""Where there is no terminal, progress is a line this often."""
+REDRAW_SECONDS = 0.25
+"""How often the bar is redrawn on a terminal."""
 
-_Tick = Callable[[], None]
+LINE_SECONDS = 15.0
+"""How often a line is printed where there is no terminal."""
+
+SPEED_SECONDS = 300.0
+"""The time left is estimated from the mean speed over this period."""
+
+BAR_WIDTH = 30
+"""Columns of the bar; fewer if the terminal is narrow."""
 
 Redraw = Callable[["RenderableType"], None]
 
-_line = threading.Lock()
-"""Held by the progress that has the terminal's line; work within that work shows none."""
+_display = threading.Lock()
+"""Held by the progress that is shown."""
 
 
 class Progress:
-    """Work under way: `completed` of `total` units, or of an unknown number where None."""
+    """The progress of some work: `completed` of `total` units. `total` is None if unknown.
 
-    def __init__(self, description: str, total: float | None) -> None:
-        """Start the clock."""
+    `description` may change while the work runs.
+    """
+
+    def __init__(
+        self,
+        description: str,
+        total: float | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start the clock, which returns seconds."""
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
         self.description = description
-        self.total = total
         self.completed = 0.0
-        self._start = time.monotonic()
+        self._rich = Progress(
+            # A long description wraps, so that the share stays readable.
+            TextColumn("{task.description}", markup=False, table_column=Column()),
+            BarColumn(bar_width=None, table_column=Column(max_width=BAR_WIDTH)),
+            TextColumn("{task.fields[share]}", markup=False),
+            console=terminal.stderr(),
+            auto_refresh=False,
+            speed_estimate_period=SPEED_SECONDS,
+            transient=True,
+            # Output that is printed meanwhile appears above the bar; a file gets it unchanged.
+            redirect_stdout=sys.stdout.isatty(),
+            redirect_stderr=sys.stderr.isatty(),
+            get_time=clock,
+        )
+        task = self._rich.add_task(description, total=total or None, share="")
+        self._task = self._rich.tasks[0]
+        # Rich measures the speed from the first sample on: take it now.
+        self._rich.advance(task, 0)
 
     def advance(self, units: float = 1) -> None:
-        """Note that `units` more are done."""
-        self.completed += units
+        """Count `units` more as done."""
+        self.update(self.completed + units)
 
     def update(self, completed: float) -> None:
-        """Note that `completed` units are done in all."""
+        """Set how many units are done in total."""
         self.completed = completed
+        self._rich.update(self._task.id, completed=completed)
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self._start
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds that the rest will take at the mean speed so far; None where that is unknown."""
-        if not self.total or not self.completed:
-            return None
-        return self.elapsed * max(0.0, self.total / self.completed - 1)
+        return self._task.elapsed or 0.0
 
     def line(self) -> str:
-        """Return the state as text, such as `building the kernel: 41 %, 3:05 left`."""
+        """Return the description and `share`: `building the kernel: 41 %, 3:05 left`."""
         return f"{self.description}: {self.share()}"
 
     def share(self) -> str:
-        """Return how much is done, such as `41 %, 3:05 left`; else the time so far."""
-        if not self.total:
-            return _clock(self.elapsed)
-        percent = min(99, int(100 * self.completed / self.total))
-        left = self.seconds_left
-        return f"{percent} %" + (f", {_clock(left)} left" if left else "")
+        """Return how much is done and the time left: `41 %, 3:05 left`.
+
+        Without a total, return the time since the start.
+        """
+        if self._task.total is None:
+            return _minutes(self.elapsed)
+        percent = min(99, int(self._task.percentage))
+        left = self._task.time_remaining
+        return f"{percent} %" + (f", {_minutes(left)} left" if left else "")
+
+    @contextmanager
+    def drawn(self) -> Iterator[Callable[[], None]]:
+        """Draw the bar on the terminal during the block, which redraws it with what this yields."""
+        with self._rich:
+            yield lambda: self._rich.update(
+                self._task.id, description=self.description, share=self.share(), refresh=True
+            )
 
 
 @contextmanager
 def shown(description: str, total: float | None = None) -> Iterator[Progress]:
-    """Show `description` with the time left while the block runs, if it runs over two seconds.
+    """Show the progress of the block, from its third second on.
 
-    The block calls `advance` or `update`, in units of which there are `total`.
+    The block calls `advance` or `update` with units of which there are `total`.
     """
-    with _shown(Progress(description, total)) as state:
-        yield state
+    with _shown(Progress(description, total)) as progress:
+        yield progress
 
 
 @contextmanager
 def estimated(description: str, seconds: float) -> Iterator[None]:
-    """Show progress of work that tells nothing of itself and takes about `seconds`."""
-    state = Progress(description, seconds)
-    with _shown(state, tick=lambda: state.update(min(state.elapsed, 0.98 * seconds))):
+    """Show the progress of a block that reports none itself and takes about `seconds`."""
+    progress = Progress(description, seconds)
+    with _shown(progress, tick=lambda: progress.update(min(progress.elapsed, 0.98 * seconds))):
         yield
 
 
 @contextmanager
 def redrawn() -> Iterator[Redraw]:
-    """Let the block redraw a part of the terminal, which is gone after it.
+    """Let the block redraw a part of the terminal, which is cleared at the end.
 
-    It calls what this yields with what is to be shown. Progress within the block is not shown.
+    The block calls the yielded function with what to show. No other progress is shown meanwhile.
     """
     from rich.live import Live
 
-    with _line, Live(console=stderr(), auto_refresh=False, transient=True) as live:
-        yield lambda what: live.update(what, refresh=True)
+    with _display, Live(console=terminal.stderr(), auto_refresh=False, transient=True) as live:
+        yield lambda content: live.update(content, refresh=True)
 
 
 @contextmanager
-def _shown(state: Progress, tick: _Tick = lambda: None) -> Iterator[Progress]:
-    """Draw `state` from a thread of its own while the block runs."""
-    over = threading.Event()
-    draw = _draw_bar if stderr().is_terminal else _draw_lines
-    painter = threading.Thread(target=draw, args=(state, tick, over), daemon=True)
-    painter.start()
+def _shown(progress: Progress, tick: Callable[[], None] = lambda: None) -> Iterator[Progress]:
+    """Show `progress` from a thread while the block runs; call `tick` before each redraw."""
+    done = threading.Event()
+    thread = threading.Thread(target=_show, args=(progress, tick, done), daemon=True)
+    thread.start()
     try:
-        yield state
+        yield progress
     finally:
-        over.set()
-        painter.join()
+        done.set()
+        thread.join()
 
 
-def _draw_bar(state: Progress, tick: _Tick, over: threading.Event) -> None:
-    """Keep one line of the terminal up to date."""
-    if over.wait(QUIET_SECONDS) or not _line.acquire(blocking=False):
+def _show(progress: Progress, tick: Callable[[], None], done: threading.Event) -> None:
+    if done.wait(QUIET_SECONDS) or not _display.acquire(blocking=False):
         return
-    with stderr().status("") as status:
-        while not over.is_set():
+    try:
+        if terminal.stderr().is_terminal:
+            _redraw_bar(progress, tick, done)
+        else:
+            _print_lines(progress, tick, done)
+    finally:
+        _display.release()
+
+
+def _redraw_bar(progress: Progress, tick: Callable[[], None], done: threading.Event) -> None:
+    with progress.drawn() as redraw:
+        while not done.is_set():
             tick()
-            status.update(state.line())
-            over.wait(0.5)
-    _line.release()
+            redraw()
+            done.wait(REDRAW_SECONDS)
 
 
-def _draw_lines(state: Progress, tick: _Tick, over: threading.Event) -> None:
-    """Print a line every now and then."""
-    pause = QUIET_SECONDS
-    while not over.wait(pause):
+def _print_lines(progress: Progress, tick: Callable[[], None], done: threading.Event) -> None:
+    while not done.is_set():
         tick()
-        say(state.line())
-        pause = LINE_SECONDS
+        terminal.say(progress.line())
+        done.wait(LINE_SECONDS)
 
 
-def _clock(seconds: float) -> str:
+def _minutes(seconds: float) -> str:
+    """Return seconds as minutes and seconds: `3:05`."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02d}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is said to the person: messages, progress, questions. All of it goes to stderr.
+"""Messages and questions for the user, on stderr, and the console for results, on stdout.
 
-stdout is left to results, which `print` or `console_out` writes.
+Only results go to stdout, through `print` or `stdout()`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Settings:
-    """What the options common to all commands said."""
+    """The values of the options that all commands have."""
 
     yes: bool = False
     verbose: bool = False
@@ -40,41 +40,42 @@ def stderr() -> Console:
 
 @cache
 def stdout() -> Console:
-    """Return the console for results (stdout): coloured on a terminal, plain in a file."""
+    """Return the console for results (stdout): in color on a terminal, plain in a file."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def say(message: str) -> None:
-    """Print one line for the person."""
+    """Print `message` on stderr."""
     stderr().print(message, markup=False)
 
 
 def detail(message: str) -> None:
-    """Print one line that only `--verbose` shows."""
+    """Print `message` on stderr if `--verbose` is given."""
     if settings.verbose:
         stderr().print(message, markup=False, style="dim")
 
 
 def command_line(argv: Sequence[str]) -> None:
-    """Show, under `--verbose`, a command that is about to run."""
+    """Print a command that is about to run if `--verbose` is given."""
     detail("+ " + shlex.join(argv))
 
 
 def ask(question: str, unattended: str) -> bool:
-    """Ask a yes/no `question`; `--yes` answers it, and the end of the input (Ctrl-D) is a no.
+    """Ask the user a yes/no `question` and return whether the answer is yes.
 
-    Without a terminal and without `--yes` nobody can answer: KlocError with the hint `unattended`.
+    `--yes` answers yes; Ctrl-D (end of input) answers no. Raises KlocError with the hint
+    `unattended` if stdin is no terminal and `--yes` is not given.
     """
     if settings.yes:
         return True
     if not sys.stdin.isatty():
-        raise KlocError(f"{question} Nobody is there to answer", hint=unattended)
+        raise KlocError(f"cannot ask without a terminal: {question}", hint=unattended)
     try:
         answer = stderr().input(f"{question} [Y/n] ")
     except EOFError:
-        # The cursor is still behind the question.
+        # Ctrl-D leaves the cursor on the question's line.
         say("")
         return False
     return answer.strip().lower() in ("", "y", "yes")

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
+"""The cache: entries are complete or absent, and processes share them."""
+
 import os
 import subprocess
 import sys
@@ -11,37 +13,38 @@ from kloc.base.errors import KlocError
 from kloc.base.paths import PROJECT
 
 
-def test_a_key_is_of_content(tmp_path: Path) -> None:
+def test_key_depends_on_content_and_mode_only(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        folder = tmp_path / name
-        (folder / "sub").mkdir(parents=True)
-        (folder / "sub" / "file").write_text("x")
-        (folder / "link").symlink_to("sub/file")
-    one = cache.key(tmp_path / "a")
-    assert cache.key(tmp_path / "b") == one
+        directory = tmp_path / name
+        (directory / "sub").mkdir(parents=True)
+        (directory / "sub" / "file").write_text("x")
+        (directory / "link").symlink_to("sub/file")
+    key = cache.key(tmp_path / "a")
+    assert cache.key(tmp_path / "b") == key
     (tmp_path / "b" / "sub" / "file").chmod(0o755)
-    assert cache.key(tmp_path / "b") != one
+    assert cache.key(tmp_path / "b") != key
+
+
+def test_key_depends_on_where_parts_end() -> None:
     assert cache.key("ab", "c") != cache.key("a", "bc")
 
 
-def test_what_is_there_is_not_built_again(empty_cache: Path) -> None:
-    made = cache.build("kind", "key", lambda draft: (draft / "it").touch())
-    assert made == empty_cache / "kind" / "key"
-    assert (made / "it").exists()
-    assert cache.build("kind", "key", lambda draft: pytest.fail("built again")) == made
+def test_entry_is_built_once(empty_cache: Path) -> None:
+    entry = cache.build("kind", "key", lambda draft: (draft / "file").touch())
+    assert entry == empty_cache / "kind" / "key"
+    assert (entry / "file").exists()
+    assert cache.build("kind", "key", lambda draft: pytest.fail("built again")) == entry
 
 
-def test_a_failed_build_leaves_nothing(empty_cache: Path) -> None:
+def test_failed_build_leaves_no_entry(empty_cache: Path) -> None:
     def fail(draft: Path) -> None:
-        (draft / "half").touch()
+        (draft / "partial").touch()
         raise KlocError("no")
 
     with pytest.raises(KlocError):
         cache.build("kind", "key", fail)
-    assert sorted(path.name for path in (empty_cache / "kind").iterdir()) == [
-        "key.lock",
-        "key.used",
-    ]
+    left = sorted(path.name for path in (empty_cache / "kind").iterdir())
+    assert left == ["key.lock", "key.used"]
 
 
 BUILD = """
@@ -53,12 +56,12 @@ def make(draft):
     time.sleep(0.5)
     with (draft.parents[1] / "log").open("a") as log:
         log.write("built\\n")
-    (draft / "whole").touch()
-assert (cache.build("kind", "key", make) / "whole").exists()
+    (draft / "complete").touch()
+assert (cache.build("kind", "key", make) / "complete").exists()
 """
 
 
-def test_two_processes_share_a_build(empty_cache: Path) -> None:
+def test_processes_share_one_build(empty_cache: Path) -> None:
     argv = [sys.executable, "-c", BUILD, str(empty_cache)]
     env = {"PYTHONPATH": str(PROJECT / "src")}
     processes = [subprocess.Popen(argv, env=env) for _ in range(3)]
@@ -66,51 +69,53 @@ def test_two_processes_share_a_build(empty_cache: Path) -> None:
     assert (empty_cache / "log").read_text() == "built\n"
 
 
-def test_a_run_leaves_nothing(empty_cache: Path) -> None:
-    with cache.scratch("run") as folder:
-        (folder / "file").touch()
+def test_scratch_directory_is_removed_after_success_and_interrupt(empty_cache: Path) -> None:
+    with cache.scratch("run") as directory:
+        (directory / "file").touch()
     with pytest.raises(KeyboardInterrupt), cache.scratch("run"):
         raise KeyboardInterrupt
     assert not [path for path in (empty_cache / "scratch").iterdir() if path.is_dir()]
 
 
-def test_the_last_failed_runs_are_kept(empty_cache: Path) -> None:
+def test_last_failed_runs_are_kept(empty_cache: Path) -> None:
     failed = []
     for number in range(cache.FAILED_KEPT + 2):
-        with pytest.raises(KlocError), cache.scratch("run") as folder:
-            failed.append(folder)
+        with pytest.raises(KlocError), cache.scratch("run") as directory:
+            failed.append(directory)
             raise KlocError("no")
-        # The clock of a file system ticks more slowly than this.
-        os.utime(folder, (number, number))
+        # Runs follow each other faster than the file system's time resolution.
+        os.utime(directory, (number, number))
     with cache.scratch("other"):
         kept = {path for path in failed if path.exists()}
     assert kept == set(failed[-cache.FAILED_KEPT :])
 
 
-def test_what_a_killed_run_left_is_removed(empty_cache: Path) -> None:
-    left = empty_cache / "scratch" / "run-dead"
-    left.mkdir(parents=True)
-    (left / cache.RUNNING).touch()
+def test_directory_of_a_killed_run_is_removed(empty_cache: Path) -> None:
+    killed = empty_cache / "scratch" / "run-killed"
+    killed.mkdir(parents=True)
+    (killed / cache.RUNNING).touch()
     with cache.scratch("run") as alive, cache.scratch("run"):
-        assert not left.exists()
+        assert not killed.exists()
         assert alive.exists()
 
 
-def test_closed_folders_are_removed(tmp_path: Path) -> None:
-    closed = tmp_path / "tree" / "closed"
-    closed.mkdir(parents=True)
-    (closed / "file").touch()
-    closed.chmod(0o500)
+def test_remove_includes_read_only_directories(tmp_path: Path) -> None:
+    read_only = tmp_path / "tree" / "read-only"
+    read_only.mkdir(parents=True)
+    (read_only / "file").touch()
+    read_only.chmod(0o500)
     cache.remove(tmp_path / "tree")
     assert not (tmp_path / "tree").exists()
 
 
-def test_a_cache_that_cannot_be_made(tmp_path: Path, empty_cache: Path) -> None:
+def test_cache_directory_that_cannot_be_created_is_an_error(
+    tmp_path: Path, empty_cache: Path
+) -> None:
     (tmp_path / "file").touch()
     cache.use_directory(tmp_path / "file" / "cache")
-    with pytest.raises(KlocError, match="cannot be made"):
+    with pytest.raises(KlocError, match="cannot create the cache directory") as error:
         cache.directory()
-    cache.use_directory(empty_cache)
+    assert "--cache" in (error.value.hint or "")
 
 
 USE = """
@@ -118,14 +123,14 @@ import sys
 from pathlib import Path
 from kloc.base import cache
 cache.use_directory(Path(sys.argv[1]))
-cache.build("kind", sys.argv[2], lambda draft: (draft / "it").touch())
+cache.build("kind", sys.argv[2], lambda draft: (draft / "file").touch())
 print("ready", flush=True)
 sys.stdin.read()
 """
 
 
-def test_what_another_process_uses_is_not_removed(empty_cache: Path) -> None:
-    key = cache.key("it")
+def test_entry_in_use_is_not_discarded(empty_cache: Path) -> None:
+    key = cache.key("content")
     user = subprocess.Popen(
         [sys.executable, "-c", USE, str(empty_cache), key],
         env={"PYTHONPATH": str(PROJECT / "src")},
@@ -137,21 +142,22 @@ def test_what_another_process_uses_is_not_removed(empty_cache: Path) -> None:
         assert user.stdout is not None and user.stdout.readline() == "ready\n"
         (entry,) = cache.entries("kind")
         assert not cache.discard(entry)
-        assert (entry / "it").exists()
+        assert (entry / "file").exists()
     assert cache.discard(entry)
     assert cache.entries("kind") == []
 
 
-def test_what_is_being_made_is_not_removed(empty_cache: Path) -> None:
+def test_entry_being_built_is_not_discarded(empty_cache: Path) -> None:
     def make(draft: Path) -> None:
         (entry,) = cache.entries("kind")
+        assert cache.entry_directories(entry) == [draft]
         assert not cache.discard(entry)
-        (draft / "it").touch()
+        (draft / "file").touch()
 
-    assert (cache.build("kind", cache.key("it"), make) / "it").exists()
+    assert (cache.build("kind", cache.key("content"), make) / "file").exists()
 
 
-def test_what_would_be_built_is_noted_and_not_built(empty_cache: Path) -> None:
-    with cache.dry_run() as noted:
+def test_dry_run_yields_requested_entries_and_builds_none(empty_cache: Path) -> None:
+    with cache.dry_run() as requested:
         cache.build("kind", "key", lambda draft: pytest.fail("built"))
-    assert noted == {empty_cache / "kind" / "key"}
+    assert requested == {empty_cache / "kind" / "key"}

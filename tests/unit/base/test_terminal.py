@@ -1,27 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0
+"""Questions to the user."""
+
 import io
-import time
 
 import pytest
 
-from kloc.base import progress, terminal
+from kloc.base import terminal
 from kloc.base.errors import KlocError
 
 
-def test_nobody_is_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_question_without_a_terminal_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "settings", terminal.Settings())
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    with pytest.raises(KlocError) as error:
-        terminal.ask("Install it?", "say --yes")
-    assert error.value.hint == "say --yes"
+    with pytest.raises(KlocError, match="Install it") as error:
+        terminal.ask("Install it?", "use --yes")
+    assert error.value.hint == "use --yes"
 
 
-def test_yes_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_option_yes_answers_yes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "settings", terminal.Settings(yes=True))
     assert terminal.ask("Install it?", "")
 
 
-def test_the_end_of_the_input_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("answer", "agreed"), [("", True), ("y", True), ("YES ", True), ("n", False), ("what", False)]
+)
+def test_answer_defaults_to_yes(monkeypatch: pytest.MonkeyPatch, answer: str, agreed: bool) -> None:
+    monkeypatch.setattr(terminal, "settings", terminal.Settings())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(terminal.stderr(), "input", lambda prompt: answer)
+    assert terminal.ask("Install it?", "") == agreed
+
+
+def test_end_of_input_answers_no(monkeypatch: pytest.MonkeyPatch) -> None:
     def end(prompt: str) -> str:
         raise EOFError
 
@@ -29,31 +40,3 @@ def test_the_end_of_the_input_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(terminal.stderr(), "input", end)
     assert not terminal.ask("Install it?", "")
-
-
-def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    work = progress.Progress("building", total=40)
-    assert work.line() == "building: 0 %"
-    now += 30
-    work.advance(10)
-    assert work.seconds_left == 90
-    assert work.line() == "building: 25 %, 1:30 left"
-    work.update(50)
-    assert work.line() == "building: 99 %"
-
-
-def test_work_of_unknown_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    work = progress.Progress("waiting", total=None)
-    now = 61
-    assert work.line() == "waiting: 1:01"
-
-
-def test_short_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    terminal.stderr.cache_clear()
-    with progress.shown("short", 1), progress.estimated("inner", 1):
-        pass
-    assert capsys.readouterr().err == ""

@@ -86,15 +86,14 @@ def test_without_a_terminal_lines_are_printed_now_and_then(
 
 def test_on_a_terminal_it_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
-    terminal = Console(file=screen, force_terminal=True, width=100)
-    monkeypatch.setattr(terminal, "stderr", lambda: terminal)
+    console = Console(file=screen, force_terminal=True, width=100)
+    monkeypatch.setattr(terminal, "stderr", lambda: console)
     with live.watching("measuring", None, followed=True) as watch:
         watch.show({"redis under tpp": machine(LIVE)})
         # What is made on the way has no line of its own.
         with progress.shown("building"):
             pass
     assert "slab:dentry" in screen.getvalue()
-    assert not progress._line.locked()
 
 
 def test_who_does_not_follow_does_not_look(capsys: pytest.CaptureFixture[str]) -> None:
