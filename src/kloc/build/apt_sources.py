@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host's Debian: what kloc needs from it, and which mirror it uses."""
+"""Finds the Debian mirror that the host's apt uses, and writes apt's lines for our Debian roots."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kloc.build.host import os_release
+from kloc.build.host import ETC, os_release
 
 SUITE = "trixie"
-"""The Debian that the tools and the guest come from, whatever the host's is."""
+"""The Debian release of the tools and the guest, on every host."""
 
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 DEFAULT_SECURITY_MIRROR = "http://deb.debian.org/debian-security"
@@ -17,21 +17,22 @@ DEFAULT_SECURITY_MIRROR = "http://deb.debian.org/debian-security"
 
 @dataclass(frozen=True)
 class Source:
-    """One archive that the host's apt uses."""
+    """One archive in the apt configuration of the host."""
 
     uri: str
     suites: tuple[str, ...]
     components: tuple[str, ...]
 
 
-def apt_lines() -> list[str]:
-    """Return SUITE's lines for apt, from the mirror that the host itself uses for Debian.
+def apt_lines(etc: Path = ETC) -> list[str]:
+    """Return apt's lines for SUITE, with the mirror that a Debian host itself uses.
 
-    What another system's apt uses (Ubuntu's, say) has no SUITE: there it is Debian's own mirror.
+    Mirrors of other systems, such as Ubuntu's, do not have SUITE: there, return the default
+    mirrors. `etc` is the host's /etc.
     """
-    release = os_release()
+    release = os_release(etc)
     codename = release.get("VERSION_CODENAME", "")
-    sources = list(_sources(Path("/etc/apt"))) if release.get("ID") == "debian" else []
+    sources = list(_sources(etc / "apt")) if release.get("ID") == "debian" else []
     mirror = _mirror(sources, codename) or DEFAULT_MIRROR
     security = _mirror(sources, f"{codename}-security") or DEFAULT_SECURITY_MIRROR
     return [
@@ -42,7 +43,7 @@ def apt_lines() -> list[str]:
 
 
 def _mirror(sources: Sequence[Source], suite: str) -> str | None:
-    """Return where the host gets Debian's `suite` by HTTP, or None."""
+    """Return the HTTP mirror from which the host gets Debian's `suite`, or None."""
     for source in sources:
         over_http = source.uri.startswith(("http://", "https://"))
         if over_http and suite in source.suites and "main" in source.components:
@@ -50,9 +51,9 @@ def _mirror(sources: Sequence[Source], suite: str) -> str | None:
     return None
 
 
-def _sources(etc: Path) -> Iterator[Source]:
-    """Yield what the apt configuration in `etc` lists, in both of its formats."""
-    for path in [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]:
+def _sources(apt: Path) -> Iterator[Source]:
+    """Yield the archives listed in the directory `apt`, in either of apt's two formats."""
+    for path in [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]:
         if path.suffix == ".list" and path.is_file():
             yield from _one_line_sources(path.read_text())
         elif path.suffix == ".sources":
@@ -68,11 +69,12 @@ def _one_line_sources(text: str) -> Iterator[Source]:
 
 
 def _deb822_sources(text: str) -> Iterator[Source]:
-    text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
-    for stanza in re.split(r"\n\s*\n", text):
-        fields = dict(re.findall(r"^([\w-]+):\s*(.*)$", stanza, re.MULTILINE))
-        if "deb" in fields.get("Types", "").split() and fields.get("Enabled", "yes") != "no":
-            suites = tuple(fields.get("Suites", "").split())
-            components = tuple(fields.get("Components", "").split())
-            for uri in fields.get("URIs", "").split():
+    # Imported here: `kloc doctor` runs without the packages for measuring.
+    from debian.deb822 import Deb822
+
+    for stanza in Deb822.iter_paragraphs(text.splitlines()):
+        if "deb" in stanza.get("Types", "").split() and stanza.get("Enabled", "yes") != "no":
+            suites = tuple(stanza.get("Suites", "").split())
+            components = tuple(stanza.get("Components", "").split())
+            for uri in stanza.get("URIs", "").split():
                 yield Source(uri, suites, components)

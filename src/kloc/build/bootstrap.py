@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host's Debian: what kloc needs from it, and which mirror it uses."""
+"""Makes Debian roots with mmdebstrap, as root or in a user namespace."""
 
 import os
 import pwd
@@ -15,10 +15,13 @@ from kloc.build.apt_sources import SUITE, apt_lines
 from kloc.build.host import install_missing
 
 TEMPORARY = Path("/var/tmp")
-"""Where roots are made: on a disk, unlike /tmp, and open to other user ids, unlike a home."""
+"""Where mmdebstrap unpacks a root: on a disk, unlike /tmp; open to other users, unlike a home."""
 
 EPOCH = 1704067200
-"""The time stamped on all that is made, so that it is the same on every host: 2024-01-01 UTC."""
+"""2024-01-01 UTC, in seconds: the time of all files, so that images are the same on every host."""
+
+LAST_LINES = 15
+"""How many lines of mmdebstrap's output an error quotes."""
 
 
 def bootstrap(
@@ -30,18 +33,19 @@ def bootstrap(
     variant: str = "essential",
     lines: Sequence[str] = (),
 ) -> None:
-    """Write to `tar` a root with `packages`: `what`, taking about `seconds`.
+    """Write a Debian root with `packages` to the file `tar`.
 
-    `variant` is mmdebstrap's, and `lines` are apt's (default: those of SUITE). Works as root, and
-    without it through user namespaces. A package that is not there: KlocError.
+    `what` names the root in messages. `seconds` is about how long this takes. `variant` is
+    mmdebstrap's; `lines` are apt's (default: those of SUITE). Without root it works in a user
+    namespace. Raises KlocError if a package does not exist, or if mmdebstrap fails.
     """
     install_missing()
     mode = "root" if os.geteuid() == 0 else "unshare"
     if mode == "unshare":
         check_subordinate_ids()
-    left_out = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
+    excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
     argv = [
-        *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *left_out),
+        *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *excluded),
         *(f"--include={','.join(packages)}", SUITE, "-", *(lines or apt_lines())),
     ]
     terminal.command_line(argv)
@@ -55,7 +59,7 @@ def bootstrap(
 def _mmdebstrap(
     argv: Sequence[str], environment: Mapping[str, str], out: IO[bytes]
 ) -> tuple[int, str]:
-    """Run it; return its status and messages. If interrupted, let it clean up after itself."""
+    """Run mmdebstrap; return its status and messages. On an interrupt, let it clean up."""
     process = subprocess.Popen(
         argv,
         env=environment,
@@ -81,23 +85,24 @@ def _bootstrap_error(what: str, output: str) -> KlocError:
             f"Debian 13 has no package {', '.join(sorted(set(unknown)))}",
             hint="look for its name on packages.debian.org or with apt-cache search",
         )
-    last = "\n".join(output.splitlines()[-15:])
+    last = "\n".join(output.splitlines()[-LAST_LINES:])
     mirrors = " and ".join(sorted({line.split()[1] for line in apt_lines()}))
     return KlocError(
         f"mmdebstrap could not make {what}:\n{last}",
-        hint=f"it fetches from {mirrors}; is the network up, and is there space in {TEMPORARY}?",
+        hint=f"check the network (it fetches from {mirrors}) and the free space in {TEMPORARY}",
     )
 
 
 def check_subordinate_ids() -> None:
-    """Raise KlocError if this user has no user ids to make a Debian root with."""
+    """Raise KlocError if this user has no range of subordinate ids, which mmdebstrap needs."""
     user = pwd.getpwuid(os.geteuid())
     for table in (Path("/etc/subuid"), Path("/etc/subgid")):
         entries = table.read_text().splitlines() if table.exists() else []
         owners = {entry.partition(":")[0] for entry in entries}
         if not owners & {user.pw_name, str(user.pw_uid)}:
             raise KlocError(
-                f"user {user.pw_name} has no range of ids in {table}, which a root is made with",
-                hint="as root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "
-                + user.pw_name,
+                f"user {user.pw_name} has no range of ids in {table}, so mmdebstrap cannot make "
+                "a Debian root",
+                hint="run as root: usermod --add-subuids 100000-165535 "
+                f"--add-subgids 100000-165535 {user.pw_name}",
             )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The Debian root with a browser, Chromium without a window, that reports are tested in."""
+"""Makes the Debian root with headless Chromium, in which tests open reports."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ PACKAGES = ("base-files", "chromium-headless-shell", "coreutils", "dash", "fonts
 
 
 def browser_root() -> Root:
-    """Return the root, made on first use (about a minute, 200 MB to fetch)."""
+    """Return the root with Chromium, made on first use (about a minute, a 200 MB download)."""
     key = cache.key(apt_sources.SUITE, *PACKAGES)
     return Root(cache.build("browser", key, _make) / "tree", key)
 

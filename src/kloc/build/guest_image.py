@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Disk images for the machine: the Debian that it runs, and the files of one job."""
+"""Makes the disk image that the guest boots from: a small Debian with the files of machine/guest.
+
+The image is the same to the byte wherever it is made from the same package versions.
+"""
 
 import json
 import re
@@ -16,15 +19,16 @@ from kloc.build import apt_sources, bootstrap, root
 from kloc.build.ext4 import make_ext4
 
 FILES = PROJECT / "machine" / "guest"
-"""What the project puts into the guest, as /kloc."""
+"""The project's own files in the guest, at /kloc."""
 
 BASE_PACKAGES = ("iproute2", "mawk", "mount", "numactl", "procps")
-"""What every guest has beside Debian's essential packages."""
+"""Packages of every guest, in addition to Debian's essential packages."""
+
 IMAGE_FORMAT = "1"
-"""To be changed when images are made in another way, so that old ones are not used."""
+"""Part of the cache key: change it when images are made differently, so that old ones go unused."""
 
 LEFT_OUT = re.compile(r"\./(dev|var/cache|var/log|var/lib/apt|var/lib/dpkg/info)/.")
-"""What an image needs not, or what differs from one time to the next."""
+"""Files that the guest does not need, or that differ each time a root is made."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +41,26 @@ class GuestImage:
 
 
 def guest_image(packages: Sequence[str] = ()) -> GuestImage:
-    """Return the image of a small Debian with `packages` and the files of machine/guest.
+    """Return the guest's image with `packages`, made on first use.
 
-    It is the same, bit for bit, wherever it is made from the same versions. A package that Debian
-    does not have: KlocError.
+    Raises KlocError if Debian does not have one of the packages.
     """
     names = sorted({*BASE_PACKAGES, *map(_checked, packages)})
     debian_key = cache.key(apt_sources.SUITE, *names)
-    tree = cache.build("guest-debian", debian_key, lambda draft: _bootstrap(names, draft))
+    debian = cache.build("guest-debian", debian_key, lambda draft: _bootstrap(names, draft))
     image_key = cache.key(IMAGE_FORMAT, debian_key, FILES)
-    made = cache.build("guest", image_key, lambda draft: _guest(tree, draft / "root.img"))
-    path = made / "root.img"
-    versions: dict[str, str] = json.loads((tree / "versions.json").read_text())
+    entry = cache.build("guest", image_key, lambda draft: _make_image(debian, draft / "root.img"))
+    path = entry / "root.img"
+    versions: dict[str, str] = json.loads((debian / "versions.json").read_text())
     return GuestImage(path, path.stat().st_size, versions)
 
 
 def _checked(package: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", package):
-        raise KlocError(f"'{package}' cannot be the name of a Debian package")
+        raise KlocError(
+            f"'{package}' is not a valid name of a Debian package",
+            hint="names have lower-case letters, digits, '+', '-' and '.'",
+        )
     return package
 
 
@@ -64,31 +70,33 @@ def _bootstrap(names: Sequence[str], draft: Path) -> None:
     with tarfile.open(tar) as tree:
         status = tree.extractfile("./var/lib/dpkg/status")
         assert status is not None
-        versions = _package_versions(status.read().decode())
+        versions = package_versions(status.read().decode())
     (draft / "versions.json").write_text(json.dumps(versions, indent=1))
 
 
-def _package_versions(status: str) -> dict[str, str]:
-    fields = re.findall(r"^(Package|Version): (.*)$", status, re.MULTILINE)
-    names = [value for name, value in fields if name == "Package"]
-    versions = [value for name, value in fields if name == "Version"]
-    return dict(zip(names, versions, strict=True))
+def package_versions(status: str) -> dict[str, str]:
+    """Return the version of each package in the text of dpkg's `status` file, in its order."""
+    # Imported here: `kloc doctor` runs without the packages for measuring.
+    from debian.deb822 import Deb822
+
+    packages = Deb822.iter_paragraphs(status.splitlines())
+    return {package["Package"]: package["Version"] for package in packages}
 
 
-def _guest(tree: Path, image: Path) -> None:
+def _make_image(debian: Path, image: Path) -> None:
     tools = root.tool_root()
     tar = image.with_suffix(".tar")
-    with progress.estimated("putting the guest's image together", seconds=5):
-        with tarfile.open(tree / "root.tar") as debian_tar, tarfile.open(tar, "w") as out:
-            for member, content in _members(debian_tar):
+    with progress.estimated("making the guest's disk image", seconds=5):
+        with tarfile.open(debian / "root.tar") as debian_tar, tarfile.open(tar, "w") as out:
+            for member, content in _image_members(debian_tar):
                 out.addfile(member, content)
-            out.add(FILES, "./kloc", filter=_ours)
+            out.add(FILES, "./kloc", filter=_with_git_mode)
         make_ext4(tools, tar, image)
     tar.unlink()
 
 
-def _members(source: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
-    """Yield what of `source` goes into an image, in the order of names, parents first."""
+def _image_members(source: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
+    """Yield the members of `source` that go into an image, sorted by name, parents first."""
     for member in sorted(source.getmembers(), key=lambda member: member.name):
         if not LEFT_OUT.match(member.name):
             member.mtime = bootstrap.EPOCH
@@ -104,8 +112,8 @@ def normalized(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def _ours(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Give a file of the checkout the mode that git knows, whatever the umask was."""
+def _with_git_mode(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Give a file of the checkout the mode that git records, whatever the umask was."""
     executable = member.isdir() or member.mode & 0o100
     member.mode = 0o755 if executable else 0o644
     return normalized(member)

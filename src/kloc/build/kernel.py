@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the machine's kernel: Debian's source, with kernel/files, kernel/patches, kernel/config.
+"""Builds the machine's kernel from Debian's source and kernel/files, kernel/patches, kernel/config.
 
-All of it is compiled in the tool root at fixed paths, so that neither the host nor where the
-checkout lies shows in the result. The work tree stays in the cache and is brought up to date file
-by file, so that make compiles what changed and no more.
+Everything is compiled in the tool root at fixed paths, so the result depends neither on the host
+nor on where the checkout is.
 """
 
 import shutil
@@ -18,7 +17,7 @@ from kloc.build.kernel_source import KERNEL, WorkTree, patches, relative_files, 
 from kloc.build.root import Root
 
 UNPATCHED = "unpatched"
-"""The variant that is Debian's source as it is: what ours is compared with."""
+"""The variant that is Debian's source without our changes: the baseline of cost measurements."""
 
 VARIANTS = {
     "machine": ("base.config", "kloc.config", "machine.config"),
@@ -27,18 +26,18 @@ VARIANTS = {
     "kloc": ("base.config", "kloc.config"),
     UNPATCHED: ("base.config",),
 }
-"""The fragments of kernel/config that each kind of kernel is configured with."""
+"""The fragments of kernel/config that each variant of the kernel is configured with."""
 
 UM_CONFIG = "um.config"
-"""The fragment that the kernel as a program is configured with."""
+"""The fragment for ARCH=um, the kernel as a program."""
 
 UM_STEPS = 900
-"""The same for ARCH=um."""
+"""About how many lines make prints when it compiles everything for ARCH=um."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that was built, and the `series` it was made of (see `series`)."""
+    """A built kernel; `series` is the hash of its patch series (see `series_hash`)."""
 
     bzimage: Path
     vmlinux: Path
@@ -48,36 +47,37 @@ class Kernel:
 
 
 def build(variant: str = "machine") -> Kernel:
-    """Return the `variant`'s kernel, built if it is not in the cache.
+    """Return the kernel of a variant, built on first use.
 
-    A patch that does not apply, a symbol that kernel/config asks for in vain, an error of the
-    compiler: KlocError with the end of what was printed.
+    Raises KlocError, with the last lines of output, if a patch does not apply, if Kconfig rejects a
+    symbol of kernel/config, or if the compiler fails.
     """
     if variant not in VARIANTS:
         raise unknown("kernel variant", variant, VARIANTS)
     tools = root.tool_root()
-    of = series_hash(variant)
-    key = cache.key(tools.key, tools.versions()["linux-source"], of, variant)
-    made = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
-    release = (made / "release").read_text().strip()
-    return Kernel(made / "bzImage", made / "vmlinux", made / "config", release, of)
+    series = series_hash(variant)
+    key = cache.key(tools.key, tools.versions()["linux-source"], series, variant)
+    entry = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
+    release = (entry / "release").read_text().strip()
+    return Kernel(entry / "bzImage", entry / "vmlinux", entry / "config", release, series)
 
 
 def build_um() -> Path:
-    """Return the kernel as a program, which prints its unit tests' results and ends.
+    """Return the kernel for ARCH=um, a program that prints the results of its unit tests and ends.
 
-    It is built for ARCH=um if it is not in the cache; KlocError as for `build`.
+    Builds it on first use. Raises KlocError as `build` does.
     """
     tools = root.tool_root()
-    made_of = [KERNEL / "files", *patches(), KERNEL / "config" / UM_CONFIG]
-    key = cache.key(tools.key, tools.versions()["linux-source"], *made_of)
+    inputs = [KERNEL / "files", *patches(), KERNEL / "config" / UM_CONFIG]
+    key = cache.key(tools.key, tools.versions()["linux-source"], *inputs)
     return cache.build("kernel-um", key, lambda draft: _build_um(tools, draft)) / "linux"
 
 
 def series_hash(variant: str = "machine") -> str:
-    """Return the hash of what the `variant`'s kernel is made of beside Debian's source.
+    """Return the hash of what a variant's kernel is built from, in addition to Debian's source.
 
-    That is our files, patches and configuration; of an unpatched one, its configuration.
+    That is kernel/files, the patches and the configuration; for the unpatched kernel, only the
+    configuration.
     """
     fragments = [KERNEL / "config" / name for name in VARIANTS[variant]]
     if variant == UNPATCHED:
@@ -86,9 +86,10 @@ def series_hash(variant: str = "machine") -> str:
 
 
 def warnings() -> list[str]:
-    """Return what the compiler at W=1, and sparse, say of the files in kernel/files.
+    """Return the warnings of the compiler at W=1, and of sparse, about kernel/files.
 
-    They are those of the machine's kernel, whose objects are compiled again the next time.
+    It compiles them in the configuration of the machine's kernel, whose next build compiles them
+    again.
     """
     linux = unpatched_source()
     with cache.locked(linux.parent / "work.lock", "building a kernel"):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the machine's kernel: Debian's source, with kernel/files, kernel/patches, kernel/config.
+"""Configures and compiles a kernel tree in the tool root, incrementally and with ccache.
 
-All of it is compiled in the tool root at fixed paths, so that neither the host nor where the
-checkout lies shows in the result. The work tree stays in the cache and is brought up to date file
-by file, so that make compiles what changed and no more.
+Object directories stay in the cache. Make decides by file times, so a file keeps its time unless
+its content changes.
 """
 
 import os
@@ -13,13 +12,14 @@ from pathlib import Path
 
 from kloc.base import cache, progress
 from kloc.base.errors import KlocError
-from kloc.build.kernel_source import KERNEL, SOURCE, write_text
+from kloc.base.files import write_text
+from kloc.build.kernel_source import KERNEL, SOURCE
 from kloc.build.root import Bind, Root
 
 OBJECTS = Path("/build/objects")
 CONFIG = Path("/build/config")
 CCACHE = Path("/build/ccache")
-"""Where the root sees what it compiles."""
+"""Paths inside the root, the same for every checkout and host."""
 
 ENVIRONMENT = {
     "PATH": "/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -34,11 +34,17 @@ ENVIRONMENT = {
 }
 
 FIRST_STEPS = 2400
-"""About how many lines make prints when it compiles all; later builds know it from the last."""
+"""About how many lines make prints when it compiles everything; later builds use the last count."""
+
+QUOTED_LINES = 10
+"""How many lines of make's output an error quotes."""
 
 
 class Make:
-    """The kernel's own build of `target`, on one source tree and one folder of objects."""
+    """The kernel's own build of `target`, with one source tree and one object directory.
+
+    `steps` is the number of lines that make prints when it compiles everything for the first time.
+    """
 
     def __init__(
         self,
@@ -67,20 +73,26 @@ class Make:
         ]
 
     def configure(self, fragments: Sequence[str]) -> None:
-        """Make .config; a symbol that a fragment sets and Kconfig does not: KlocError."""
+        """Make .config from fragments of kernel/config.
+
+        Raises KlocError if Kconfig does not give a symbol the value that a fragment sets.
+        """
         before = self._config()
         merge = ["scripts/kconfig/merge_config.sh", "-n", "-O", str(OBJECTS)]
         merge += [str(CONFIG / name) for name in fragments]
         output = self.tools.run(merge, binds=self.binds, cwd=SOURCE, env=self.environment)
         refused = re.findall(r"Requested value: +(CONFIG_.*)\nActual value: *(.*)", output)
         if refused:
-            lines = [f"  {asked}   (it is: {got or 'not there'})" for asked, got in refused]
-            raise KlocError("kernel/config asks for what Kconfig refuses:\n" + "\n".join(lines))
+            lines = [f"  {asked}   (is {got or 'not set'})" for asked, got in refused]
+            raise KlocError(
+                "Kconfig rejects these settings of kernel/config:\n" + "\n".join(lines),
+                hint="set the options that they depend on, or remove them",
+            )
         self._reconfigured = not self._keep_time(before)
 
     def compile(self) -> None:
-        """Make bzImage and vmlinux; an error of the compiler: KlocError with what it said."""
-        expected = self._steps()
+        """Make `target`. Raises KlocError, with the compiler's messages, if that fails."""
+        expected = self.expected_steps()
         argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", self.target]
         with progress.shown("building the kernel", expected) as steps, self.log.open("w") as log:
 
@@ -97,37 +109,24 @@ class Make:
             write_text(self.objects / "steps", f"{steps.completed:.0f}")
 
     def warnings(self, paths: Sequence[Path]) -> list[str]:
-        """Compile `paths` of the tree, as far as they are C; return the lines that warn of them."""
+        """Compile the C files among `paths` of the tree; return the warnings about `paths`."""
         sources = [path for path in paths if path.suffix == ".c"]
         objects = [str(path.with_suffix(".o")) for path in sources]
         argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "W=1", "C=2", *objects]
-        said: list[str] = []
+        output: list[str] = []
         status = self.tools.follow(
-            argv, said.append, binds=self.binds, cwd=SOURCE, env=self.environment
+            argv, output.append, binds=self.binds, cwd=SOURCE, env=self.environment
         )
         if status != 0:
-            raise KlocError("".join(said))
+            raise KlocError("".join(output))
         return [
             line
-            for line in said
+            for line in output
             if re.search(r"\b(warning|error):", line) and any(str(path) in line for path in paths)
         ]
 
-    def _config(self) -> tuple[bytes, int] | None:
-        """Return what .config holds and when it was written, or None."""
-        path = self.objects / ".config"
-        return (path.read_bytes(), path.stat().st_mtime_ns) if path.exists() else None
-
-    def _keep_time(self, before: tuple[bytes, int] | None) -> bool:
-        """Give .config the time that it had `before` if it still holds the same; say if so."""
-        after = self._config()
-        if not before or not after or before[0] != after[0]:
-            return False
-        os.utime(self.objects / ".config", ns=(before[1], before[1]))
-        return True
-
-    def _steps(self) -> int | None:
-        """Return about how many lines make will print; None where few files have changed."""
+    def expected_steps(self) -> int | None:
+        """Return about how many lines make will print; None if only few files have changed."""
         if (self.objects / "vmlinux").exists() and not self._reconfigured:
             return None
         try:
@@ -135,10 +134,25 @@ class Make:
         except (FileNotFoundError, ValueError):
             return self._first_steps
 
+    def _config(self) -> tuple[bytes, int] | None:
+        """Return the content of .config and its time in nanoseconds; None if it is missing."""
+        path = self.objects / ".config"
+        return (path.read_bytes(), path.stat().st_mtime_ns) if path.exists() else None
+
+    def _keep_time(self, before: tuple[bytes, int] | None) -> bool:
+        """Restore the time of .config if its content is as `before`; return whether it is."""
+        after = self._config()
+        if not before or not after or before[0] != after[0]:
+            return False
+        os.utime(self.objects / ".config", ns=(before[1], before[1]))
+        return True
+
     def _error(self) -> KlocError:
         lines = self.log.read_text().splitlines()
-        telling = [
+        errors = [
             line for line in lines if re.search(r"\berror:|undefined reference|\bError \d", line)
         ]
-        quoted = "\n".join(telling[:10] or lines[-10:])
-        return KlocError(f"the kernel does not build:\n{quoted}", hint=f"all of it: {self.log}")
+        quoted = "\n".join(errors[:QUOTED_LINES] or lines[-QUOTED_LINES:])
+        return KlocError(
+            f"the kernel does not build:\n{quoted}", hint=f"see the complete log: {self.log}"
+        )

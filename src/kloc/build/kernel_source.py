@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the machine's kernel: Debian's source, with kernel/files, kernel/patches, kernel/config.
+"""The kernel's source: Debian's, and the tree that our files and patches make of it.
 
-All of it is compiled in the tool root at fixed paths, so that neither the host nor where the
-checkout lies shows in the result. The work tree stays in the cache and is brought up to date file
-by file, so that make compiles what changed and no more.
+The tree stays in the cache. An update writes only the files whose content changes, so make
+compiles only what depends on them.
 """
 
 import filecmp
@@ -16,55 +15,61 @@ from pathlib import Path
 
 from kloc.base import cache, progress
 from kloc.base.errors import KlocError
+from kloc.base.files import write_text
 from kloc.base.paths import PROJECT
 from kloc.build import root
 from kloc.build.root import Bind, Root
 
 KERNEL = PROJECT / "kernel"
+
 ARCHIVE = Path("usr/src/linux-source-6.12.tar.xz")
-"""Debian's kernel source, in the tool root."""
+"""The archive of Debian's kernel source in the tool root."""
 
 SOURCE = Path("/build/linux")
+"""The path of the kernel tree inside the root."""
 
 
 def patches() -> list[Path]:
-    """Return the patches in the order in which they apply."""
+    """Return the patches of the series, in the order in which they apply."""
     lines = (KERNEL / "patches" / "series").read_text().splitlines()
     names = [line for line in lines if line and not line.startswith("#")]
     return [KERNEL / "patches" / name for name in names]
 
 
 def unpatched_source() -> Path:
-    """Return the folder with Debian's kernel source as it is, unpacked on first use."""
+    """Return the directory of Debian's kernel source without our changes, unpacked on first use."""
     tools = root.tool_root()
     version = tools.versions()["linux-source"]
-    made = cache.build(
+    entry = cache.build(
         "linux", cache.key(version), lambda draft: unpack(tools.path / ARCHIVE, draft)
     )
-    return made / "source"
+    return entry / "source"
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """Unpack the kernel source `archive` as `folder`/source."""
-    tree = folder / "source"
+def unpack(archive: Path, directory: Path) -> None:
+    """Unpack the kernel source `archive` to `directory`/source."""
+    tree = directory / "source"
     tree.mkdir()
-    seen = Path("/build/linux.tar.xz")
+    inside = Path("/build/linux.tar.xz")
     with progress.estimated("unpacking the kernel source", seconds=25):
         root.tool_root().run(
-            ["tar", "--extract", "--no-same-owner", "--strip-components=1", f"--file={seen}"],
-            binds=[Bind(tree, SOURCE), Bind(archive, seen)],
+            ["tar", "--extract", "--no-same-owner", "--strip-components=1", f"--file={inside}"],
+            binds=[Bind(tree, SOURCE), Bind(archive, inside)],
             cwd=SOURCE,
         )
 
 
 def apply_series(tools: Root, linux: Path, tree: Path) -> None:
-    """Put into the empty folder `tree` all files that differ from those in `linux`.
+    """Write to the empty directory `tree` every file that our changes add to `linux` or modify.
 
-    A new file that Linux has already, a patch that does not apply: KlocError.
+    Raises KlocError if a new file exists in Linux, or if a patch does not apply.
     """
     for name in new_files():
         if (linux / name).exists():
-            raise KlocError(f"kernel/files/{name} is in Linux already", hint="make it a patch")
+            raise KlocError(
+                f"kernel/files/{name} already exists in Linux",
+                hint="write its changes as a patch in kernel/patches",
+            )
         copy_file(KERNEL / "files" / name, tree / name)
     for name in _patched_files():
         if (linux / name).exists():
@@ -92,13 +97,16 @@ def _patched_files() -> set[Path]:
     return {Path(name) for patch in patches() for name in names.findall(patch.read_text())}
 
 
-def relative_files(folder: Path) -> list[Path]:
-    """Return all files below `folder`, relative to it."""
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+def relative_files(directory: Path) -> list[Path]:
+    """Return all files below `directory`, as paths relative to it."""
+    return sorted(path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
 
 
 def update_file(source: Path, target: Path) -> None:
-    """Make `target` a copy of `source`, which may not be there; leave it alone if it is one."""
+    """Make `target` a copy of `source`, or remove it if there is no `source`.
+
+    A `target` with the same content is not touched and keeps its time.
+    """
     if not source.exists():
         target.unlink(missing_ok=True)
     elif not target.exists() or not filecmp.cmp(source, target, shallow=False):
@@ -106,64 +114,61 @@ def update_file(source: Path, target: Path) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file with its mode; its time is now, and hard links of `target` stay what they are."""
+    """Copy a file with its mode, with the current time. Other hard links of `target` do not change.
+
+    Creates missing parent directories.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
     shutil.copy(source, target)
 
 
-def write_text(target: Path, text: str) -> None:
-    """Make `target` hold `text`; where that fails, on a full disk say, it stays what it was."""
-    draft = target.with_name(f".{target.name}.draft")
-    draft.write_text(text)
-    draft.rename(target)
-
-
 class WorkTree:
-    """The tree in the cache that is compiled, kept in step with the series.
+    """The kernel tree that is compiled: Debian's source with our files and patches.
 
-    It starts as hard links to the vanilla source, and `changed.json` lists what differs from that.
-    Without that list nobody knows what the tree is, and it is made anew.
+    It starts as hard links to Debian's source. `changed.json` lists the files that differ from it;
+    if that list is missing or cannot be read, the tree is made from scratch.
     """
 
     def __init__(self, tools: Root, linux: Path) -> None:
-        """Take the tree that lies beside `linux`, made if it is not there yet."""
+        """Open the tree next to `linux`, Debian's source; make it if it does not exist."""
         self.tools = tools
         self.linux = linux
-        self.folder = linux.parent / "work"
-        self.source = self.folder / "source"
-        self._changed = self.folder / "changed.json"
-        if self._noted() is None:
-            cache.remove(self.folder)
-            self.folder.mkdir()
+        self.directory = linux.parent / "work"
+        self.source = self.directory / "source"
+        self._changed = self.directory / "changed.json"
+        if self._read_changed() is None:
+            cache.remove(self.directory)
+            self.directory.mkdir()
             subprocess.run(["cp", "--archive", "--link", linux, self.source], check=True)
-            self._note(set())
+            self._write_changed(set())
 
     def objects(self, variant: str) -> Path:
-        """Return the folder for the object files of `variant`."""
-        folder = self.folder / f"objects-{variant}"
-        folder.mkdir(exist_ok=True)
-        return folder
+        """Return the directory for the object files of `variant`."""
+        directory = self.directory / f"objects-{variant}"
+        directory.mkdir(exist_ok=True)
+        return directory
 
     def update(self) -> None:
-        """Make the tree what the series says, writing only files whose content changes."""
-        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+        """Apply the current series, writing only the files whose content changes."""
+        with tempfile.TemporaryDirectory(dir=self.directory) as name:
             staging = Path(name)
             apply_series(self.tools, self.linux, staging)
-            before = self._noted() or set()
+            before = self._read_changed() or set()
             wanted = set(relative_files(staging))
-            self._note(before | wanted)
+            # Listed first, so that the list covers every change if this process is killed.
+            self._write_changed(before | wanted)
             for path in wanted:
                 update_file(staging / path, self.source / path)
             for path in before - wanted:
                 update_file(self.linux / path, self.source / path)
-            self._note(wanted)
+            self._write_changed(wanted)
 
-    def _note(self, changed: set[Path]) -> None:
+    def _write_changed(self, changed: set[Path]) -> None:
         write_text(self._changed, json.dumps(sorted(str(path) for path in changed)))
 
-    def _noted(self) -> set[Path] | None:
-        """Return what was noted last; None if nothing was, or it cannot be read."""
+    def _read_changed(self) -> set[Path] | None:
+        """Return the files that differ from Debian's source; None if the list is unreadable."""
         try:
             return {Path(name) for name in json.loads(self._changed.read_text())}
         except (FileNotFoundError, ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds QEMU plugins: the timing model, and the counter of `kloc bench cost`."""
+"""Builds the QEMU plugins: the timing model, and the counter of `kloc bench`."""
 
 import shutil
 from pathlib import Path
@@ -15,39 +15,43 @@ COUNTER = PROJECT / "machine" / "bench" / "count.c"
 COUNTER_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wstrict-prototypes", "-Wmissing-prototypes")
 BUILD = Path("/build")
-"""Where the root sees what is built, so that the result does not depend on the checkout's path."""
+"""Path inside the root; fixed, so that results do not contain the checkout's path."""
 
 
 def build() -> Path:
-    """Return model.so, built in the tool root from machine/plugin if it is not in the cache."""
+    """Return model.so, the timing model, built from machine/plugin on first use."""
     contents = [piece for path in sources() for piece in (str(path), PROJECT / path)]
     key = cache.key(root.tool_root().key, *contents)
     return cache.build("plugin", key, _make) / "model.so"
 
 
 def sources() -> list[Path]:
-    """Return what model.so is made from, relative to the checkout."""
+    """Return the source files of model.so, relative to the checkout."""
     names = ("*.c", "*.h", "Makefile")
     found = [path for name in names for path in (PROJECT / PLUGIN).rglob(name)]
     found += (PROJECT / HEADERS).glob("*.h")
     return sorted(path.relative_to(PROJECT) for path in found)
 
 
-def run_make(folder: Path, target: str) -> str:
-    """Run `make target` on a copy of the sources, `folder`, and return what it printed.
+def run_make(directory: Path, target: str) -> str:
+    """Copy the sources to `directory` and run `make target` there; return its output.
 
-    What it makes is in `folder`/out.
+    The results are in `directory`/out. Raises KlocError, with the last lines of output, if make
+    fails.
     """
     for path in sources():
-        copy = folder / path
+        copy = directory / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / path, copy)
     argv = ["make", "-C", str(BUILD / PLUGIN), f"OUT={BUILD}/out", target]
-    return root.tool_root().run(argv, binds=[Bind(folder, BUILD)])
+    return root.tool_root().run(argv, binds=[Bind(directory, BUILD)])
 
 
 def build_counter() -> Path:
-    """Return count.so, made of machine/bench/count.c: it counts cache lines that a call touches."""
+    """Return count.so, built from machine/bench/count.c on first use.
+
+    It counts the cache lines that a system call touches.
+    """
     tools = root.tool_root()
     headers = PROJECT / PLUGIN
     flags = [*COUNTER_FLAGS, *WARNINGS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the programs that workloads bring along as C, for what Debian has no package of."""
+"""Builds the C programs of workloads, for loads that no Debian package generates."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from kloc.build.root import Bind
 
 FLAGS = ("-O2", "-static", "-Wall", "-Wextra", "-Werror")
 SOURCES, OUT = Path("/sources"), Path("/out")
-"""Where the root sees them, so that the result does not depend on the checkout's path."""
+"""Paths inside the root; fixed, so that programs do not contain the checkout's path."""
 
 
 def build(source: Path) -> Path:
-    """Return the program made of the C file `source`, built in the tool root if need be.
+    """Return the program compiled from the C file `source`, built on first use.
 
-    It depends on the folder that it lies in, for headers, and on libc alone. KlocError, with what
-    the compiler said, if it fails.
+    It may include headers from its own directory and from libc, and links with libc and libm.
+    Raises KlocError, with the compiler's messages, if it does not compile.
     """
     tools = root.tool_root()
 
@@ -26,6 +26,5 @@ def build(source: Path) -> Path:
         with progress.shown(f"building {source.stem}"):
             tools.run(["gcc", *FLAGS, *files, "-lm"], binds=binds)
 
-    return cache.build(
-        "program", cache.key(tools.key, *FLAGS, source.stem, source.parent), make
-    ) / (source.stem)
+    key = cache.key(tools.key, *FLAGS, source.stem, source.parent)
+    return cache.build("program", key, make) / source.stem

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The one Debian root that compiler, kernel source and QEMU come from, whatever the host is.
+"""The tool root: a Debian root with compiler, kernel source and QEMU, the same on every host.
 
-It lies in the cache folder and is entered through `unshare` and `chroot`, as root or, without
-root, in a user namespace. Nothing in it is ever installed on the host.
+It is in the cache directory. Programs enter it through `unshare` and `chroot`, as root or in a
+user namespace. It installs nothing on the host.
 """
 
 import json
@@ -50,10 +50,10 @@ VERSIONS_OF = {
     "libc": "libc6",
     "e2fsprogs": "e2fsprogs",
 }
-"""What figures depend on, by the package that it is."""
+"""The tools that figures depend on, each with its Debian package; results name their versions."""
 
 LAST_LINES = 15
-"""How much of a failed program's output an error quotes."""
+"""How many lines of a failed program's output an error quotes."""
 
 ENTER = """\
 set -e
@@ -74,16 +74,15 @@ done
 shift
 exec /usr/sbin/chroot "$root" "$@"
 """
-"""Mounts what the program needs, then becomes it: its process is the one that was started."""
-
+"""Makes the mounts, then executes the program in the same process."""
 
 END_GROUP = "read -r _; kill -KILL 0"
-"""Waits until the process that holds the other end of its input ends, then ends its own group."""
+"""Waits until stdin's writer ends, then kills its own process group."""
 
 
 @dataclass(frozen=True)
 class Bind:
-    """A path of the host, `source`, and where it is seen in the root, `target`."""
+    """A bind mount: the host's path `source`, visible at `target` in the root."""
 
     source: Path
     target: Path
@@ -91,7 +90,7 @@ class Bind:
 
 @dataclass(frozen=True)
 class Root:
-    """A Debian root in the cache folder; `key` says which."""
+    """A Debian root at `path`; `key` identifies its contents."""
 
     path: Path
     key: str
@@ -104,11 +103,11 @@ class Root:
         cwd: Path = Path("/"),
         env: Mapping[str, str] | None = None,
     ) -> list[str]:
-        """Return the command line that runs `argv` in the root.
+        """Return the command line that runs `argv` in the root, in the directory `cwd`.
 
-        The process started from it becomes the program itself, so that its signals, its exit
-        status and file descriptors passed to it are the program's. `binds` are seen at the same
-        absolute path unless a Bind says otherwise. Of the host's environment nothing is passed on.
+        Its process becomes the program: signals, exit status and file descriptors work as if the
+        program was started directly. A path in `binds` is mounted at the same absolute path; a Bind
+        names another one. The environment is PATH, HOME, LANG and `env`, not the host's.
         """
         variables = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -136,9 +135,10 @@ class Root:
         env: Mapping[str, str] | None = None,
         stdin: str = "",
     ) -> str:
-        """Run `argv` in the root and return its output; KlocError with its last lines if it fails.
+        """Run `argv` in the root with the input `stdin`; return its stdout.
 
-        The parameters are those of `command`; `stdin` is what the program reads.
+        The other parameters are those of `command`. Raises KlocError, with the last lines of its
+        output, if it fails.
         """
         terminal.command_line(argv)
         done = subprocess.run(
@@ -161,10 +161,11 @@ class Root:
         cwd: Path = Path("/"),
         env: Mapping[str, str] | None = None,
     ) -> int:
-        """Run `argv` in the root, give each line that it prints to `on_line`; return its status.
+        """Run `argv` in the root, call `on_line` with each line of its output; return its status.
 
-        It runs in a process group of its own, which ends with this call, however that ends, and
-        with this process, even if that is killed: what make has started does not go on unseen.
+        The program and its children are a process group, which is killed when this call ends, by
+        return or exception, and when this process ends, even by SIGKILL. So no compiler that make
+        started is left running.
         """
         terminal.command_line(argv)
         process = subprocess.Popen(
@@ -176,7 +177,7 @@ class Root:
             errors="replace",
             process_group=0,
         )
-        # The signal at a parent's death (setpriv --pdeathsig) would reach the first of them alone.
+        # A parent-death signal (setpriv --pdeathsig) would reach only the first process.
         watcher = subprocess.Popen(
             ["sh", "-c", END_GROUP], stdin=subprocess.PIPE, process_group=process.pid
         )
@@ -186,23 +187,23 @@ class Root:
                 on_line(line)
             return process.wait()
         finally:
-            # The watcher is in it still, so that the number is no other group's by now.
+            # The watcher is still in the group, so its id cannot belong to another group yet.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             watcher.communicate()
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of what figures depend on: qemu, gcc, linux-source and so on."""
+        """Return the version of each tool in VERSIONS_OF."""
         text = (self.path.parent / "versions.json").read_text()
         versions: dict[str, str] = json.loads(text)
         return versions
 
 
 def tool_root() -> Root:
-    """Return the root with the tools, made by mmdebstrap on first use (about a minute)."""
+    """Return the tool root, made by mmdebstrap on first use (about a minute)."""
     key = cache.key(apt_sources.SUITE, *PACKAGES)
-    made = cache.build("root", key, _make)
-    return Root(made / "tree", key)
+    entry = cache.build("root", key, _make)
+    return Root(entry / "tree", key)
 
 
 def _make(draft: Path) -> None:
@@ -217,26 +218,28 @@ def _make(draft: Path) -> None:
 
 
 def unpack(tar: Path, draft: Path) -> Root:
-    """Unpack `tar`, which is removed, in the folder `draft` of the cache; return the root there."""
+    """Unpack the root in `tar` to `draft`/tree, remove `tar`, and return the root."""
     tree = draft / "tree"
     tree.mkdir()
     with progress.estimated("unpacking the root", seconds=10):
-        unpack = ["tar", "--extract", "--no-same-owner", "--exclude=./dev/*", f"--file={tar}"]
-        subprocess.run([*unpack, f"--directory={tree}"], check=True)
+        extract = ["tar", "--extract", "--no-same-owner", "--exclude=./dev/*", f"--file={tar}"]
+        subprocess.run([*extract, f"--directory={tree}"], check=True)
     tar.unlink()
     return Root(tree, draft.name)
 
 
 def check_namespaces() -> None:
-    """Raise KlocError if this process may not enter a root of its own."""
+    """Raise KlocError if this process cannot create the namespaces that entering a root needs."""
     tried = subprocess.run([*_unshare(), "true"], capture_output=True, text=True, check=False)
     if tried.returncode == 0:
         return
     if os.geteuid() == 0:
         hint = "in a container, give it CAP_SYS_ADMIN (docker run --privileged)"
     else:
-        hint = "as root: sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000"
-    raise KlocError(f"namespaces cannot be made here: {tried.stderr.strip()}", hint=hint)
+        hint = (
+            "run as root: sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000"
+        )
+    raise KlocError(f"cannot create namespaces: {tried.stderr.strip()}", hint=hint)
 
 
 def last_lines(text: str, count: int = LAST_LINES) -> str:

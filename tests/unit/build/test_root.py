@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is followed, without a root: a program of the host's, and what it starts."""
+"""Root.follow, with programs of the host instead of a root's, and the children they start."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from typing import Any
 
 import pytest
 
+from kloc.base.errors import KlocError
 from kloc.base.paths import PROJECT
 from kloc.build.root import Root
 
 
-class Here(Root):
-    """Where commands run as they are."""
+class HostRoot(Root):
+    """Runs commands on the host."""
 
     def command(self, argv: Sequence[str], **_: Any) -> list[str]:
         return list(argv)
 
 
-HERE = Here(Path("/"), "")
+HOST = HostRoot(Path("/"), "")
 
 FOLLOW = """
-from test_root import HERE
-HERE.follow(["sh", "-c", "sleep 60 & echo $!; wait"], lambda line: print(line, end="", flush=True))
+from test_root import HOST
+HOST.follow(["sh", "-c", "sleep 60 & echo $!; wait"], lambda line: print(line, end="", flush=True))
 """
 
 
-def running(process: int) -> bool:
-    """Return whether it runs; a dead one may wait for its parent, whoever that is by now."""
+def is_running(process: int) -> bool:
+    """Return whether a process runs. A zombie, which waits for its parent, does not."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
     except FileNotFoundError:
@@ -40,26 +41,27 @@ def running(process: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
-def gone(process: int) -> bool:
+def ends(process: int) -> bool:
+    """Return whether a process ends within ten seconds."""
     deadline = time.monotonic() + 10
-    while running(process) and time.monotonic() < deadline:
+    while is_running(process) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return not running(process)
+    return not is_running(process)
 
 
-def test_the_lines_and_the_status_are_the_programs() -> None:
+def test_follow_passes_on_lines_and_status() -> None:
     lines: list[str] = []
-    assert HERE.follow(["sh", "-c", "echo a; echo b >&2; exit 3"], lines.append) == 3
+    assert HOST.follow(["sh", "-c", "echo a; echo b >&2; exit 3"], lines.append) == 3
     assert lines == ["a\n", "b\n"]
 
 
-def test_what_a_program_leaves_behind_ends_with_the_call() -> None:
+def test_children_that_outlive_the_program_are_killed() -> None:
     lines: list[str] = []
-    assert HERE.follow(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], lines.append) == 0
-    assert gone(int(lines[0]))
+    assert HOST.follow(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], lines.append) == 0
+    assert ends(int(lines[0]))
 
 
-def test_what_a_program_has_started_ends_with_its_reader() -> None:
+def test_children_are_killed_when_following_is_interrupted() -> None:
     lines: list[str] = []
 
     def stop(line: str) -> None:
@@ -67,11 +69,11 @@ def test_what_a_program_has_started_ends_with_its_reader() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        HERE.follow(["sh", "-c", "sleep 60 & echo $!; wait"], stop)
-    assert gone(int(lines[0]))
+        HOST.follow(["sh", "-c", "sleep 60 & echo $!; wait"], stop)
+    assert ends(int(lines[0]))
 
 
-def test_all_of_it_ends_even_if_this_process_is_killed() -> None:
+def test_children_are_killed_when_this_process_is_killed() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", FOLLOW],
         env={"PYTHONPATH": f"{PROJECT}/src:{Path(__file__).parent}"},
@@ -79,7 +81,19 @@ def test_all_of_it_ends_even_if_this_process_is_killed() -> None:
         text=True,
     ) as follower:
         assert follower.stdout is not None
-        started = int(follower.stdout.readline())
-        assert running(started)
+        child = int(follower.stdout.readline())
+        assert is_running(child)
         follower.kill()
-    assert gone(started)
+    assert ends(child)
+
+
+def test_run_passes_stdin_and_returns_stdout() -> None:
+    assert HOST.run(["cat"], stdin="text") == "text"
+
+
+def test_run_that_fails_quotes_the_last_lines() -> None:
+    with pytest.raises(KlocError, match="sh failed") as error:
+        HOST.run(["sh", "-c", "seq 100; exit 3"])
+    lines = error.value.message.splitlines()[1:]
+    assert lines[-1] == "100"
+    assert len(lines) < 20

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""mmdebstrap's arguments, and the errors of a root that it cannot make."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.build import bootstrap, host
+
+
+@pytest.fixture
+def replace_mmdebstrap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Path]:
+    """Replace mmdebstrap by a shell script, on a host that has all packages."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    monkeypatch.setattr(host, "missing", list)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+    def replace(script: str) -> Path:
+        program = programs / "mmdebstrap"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return tmp_path / "root.tar"
+
+    return replace
+
+
+def test_root_is_written_with_the_packages_and_a_fixed_time(
+    replace_mmdebstrap: Callable[[str], Path],
+) -> None:
+    tar = replace_mmdebstrap('echo "$@"; echo "$SOURCE_DATE_EPOCH"')
+    lines = ["deb http://mirror.example/debian trixie main"]
+    bootstrap.bootstrap("a root", ["bc", "make"], tar, seconds=1, lines=lines)
+    arguments, epoch = tar.read_text().splitlines()
+    assert "--mode=root" in arguments
+    assert "--include=bc,make" in arguments
+    assert arguments.endswith(f"trixie - {lines[0]}")
+    assert epoch == str(bootstrap.EPOCH)
+
+
+def test_missing_package_is_named(replace_mmdebstrap: Callable[[str], Path]) -> None:
+    tar = replace_mmdebstrap("echo 'E: Unable to locate package redsi' >&2; exit 1")
+    with pytest.raises(KlocError, match="no package redsi"):
+        bootstrap.bootstrap("a guest", ["redsi"], tar, seconds=1)
+
+
+def test_failure_quotes_the_last_lines_and_names_the_mirror(
+    replace_mmdebstrap: Callable[[str], Path],
+) -> None:
+    tar = replace_mmdebstrap("for i in $(seq 100); do echo line $i >&2; done; exit 1")
+    with pytest.raises(KlocError, match="a guest") as error:
+        bootstrap.bootstrap("a guest", ["bc"], tar, seconds=1)
+    assert error.value.message.endswith("line 100")
+    assert "line 50\n" not in error.value.message
+    assert "http" in (error.value.hint or "")
+
+
+def test_user_without_subordinate_ids_is_told_how_to_get_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    user = pwd.struct_passwd(("nobody-has-this-name", "x", 1 << 30, 1, "", "/", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: user)
+    with pytest.raises(KlocError, match="nobody-has-this-name") as error:
+        bootstrap.check_subordinate_ids()
+    assert "usermod" in (error.value.hint or "")

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The packages of the guest, their names and versions."""
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.build import guest_image
+
+STATUS = """\
+Package: zlib1g
+Status: install ok installed
+Version: 1:1.3.dfsg+really1.3.1-1+b1
+Description: compression library - runtime
+ Package: not a field of its own
+ .
+ Version: nor this
+
+Package: adduser
+Multi-Arch: foreign
+Version: 3.152
+"""
+
+
+def test_versions_are_in_the_order_of_dpkgs_database() -> None:
+    versions = guest_image.package_versions(STATUS)
+    assert list(versions.items()) == [
+        ("zlib1g", "1:1.3.dfsg+really1.3.1-1+b1"),
+        ("adduser", "3.152"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["Bad Name", "--option", "x", ""])
+def test_invalid_package_name_is_an_error(name: str) -> None:
+    with pytest.raises(KlocError, match="Debian package"):
+        guest_image.guest_image([name])

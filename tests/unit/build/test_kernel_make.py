@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's build: how long it takes, and its errors. No program runs."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.build.kernel_make import FIRST_STEPS, Make
+from kloc.build.root import Root
+
+
+class FakeRoot:
+    """A root in which every program prints `lines` and ends with `status`."""
+
+    def __init__(self, lines: Sequence[str], status: int = 0) -> None:
+        self.lines, self.status = lines, status
+
+    def run(self, argv: Sequence[str], **_: Any) -> str:
+        return "".join(self.lines)
+
+    def follow(self, argv: Sequence[str], on_line: Callable[[str], None], **_: Any) -> int:
+        for line in self.lines:
+            on_line(line)
+        return self.status
+
+
+def make(tmp_path: Path, lines: Sequence[str] = (), status: int = 0) -> Make:
+    objects = tmp_path / "objects"
+    objects.mkdir(exist_ok=True)
+    return Make(cast(Root, FakeRoot(lines, status)), tmp_path, objects)
+
+
+def test_build_counts_the_lines_for_the_next_one(empty_cache: Path, tmp_path: Path) -> None:
+    assert make(tmp_path).expected_steps() == FIRST_STEPS
+    make(tmp_path, ["CC file.o\n"] * 7).compile()
+    assert make(tmp_path).expected_steps() == 7
+
+
+def test_count_of_the_last_build_survives_a_full_disk(
+    monkeypatch: pytest.MonkeyPatch, empty_cache: Path, tmp_path: Path
+) -> None:
+    def write_text(path: Path, *_: Any, **__: Any) -> int:
+        path.open("w").close()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    make(tmp_path, ["CC file.o\n"] * 7).compile()
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", write_text)
+        with pytest.raises(KlocError, match="No space"):
+            make(tmp_path, ["CC file.o\n"] * 8).compile()
+    assert make(tmp_path).expected_steps() == 7
+
+
+@pytest.mark.parametrize("text", ["", "seven"])
+def test_unreadable_count_is_unknown(empty_cache: Path, tmp_path: Path, text: str) -> None:
+    build = make(tmp_path)
+    (tmp_path / "objects" / "steps").write_text(text)
+    assert build.expected_steps() == FIRST_STEPS
+
+
+def test_configuration_that_does_not_change_keeps_its_time(
+    empty_cache: Path, tmp_path: Path
+) -> None:
+    build = make(tmp_path)
+    config, built = tmp_path / "objects" / ".config", tmp_path / "objects" / "vmlinux"
+    config.write_text("CONFIG_MMU=y\n")
+    built.touch()
+    time = config.stat().st_mtime_ns
+    build.configure(["base.config"])
+    assert config.stat().st_mtime_ns == time
+    assert build.expected_steps() is None
+
+
+def test_setting_that_kconfig_rejects_is_named(empty_cache: Path, tmp_path: Path) -> None:
+    output = "Requested value:  CONFIG_KLOC=y\nActual value:     \n"
+    with pytest.raises(KlocError, match="CONFIG_KLOC=y"):
+        make(tmp_path, [output]).configure(["kloc.config"])
+
+
+def test_error_quotes_the_compiler_and_names_the_log(empty_cache: Path, tmp_path: Path) -> None:
+    lines = [*["CC file.o\n"] * 20, "mm/kloc/main.c:7: error: expected ';'\n", "CC other.o\n"]
+    build = make(tmp_path, lines, status=2)
+    with pytest.raises(KlocError) as error:
+        build.compile()
+    assert error.value.message.splitlines()[1:] == ["mm/kloc/main.c:7: error: expected ';'"]
+    assert str(build.log) in (error.value.hint or "")
+
+
+def test_warnings_are_of_the_given_files_only(empty_cache: Path, tmp_path: Path) -> None:
+    lines = [
+        "mm/kloc/main.c:7: warning: unused variable\n",
+        "mm/other.c:8: warning: unused variable\n",
+        "CC mm/kloc/main.o\n",
+    ]
+    assert make(tmp_path, lines).warnings([Path("mm/kloc/main.c")]) == lines[:1]
