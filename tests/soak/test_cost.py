@@ -47,15 +47,15 @@ def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> 
             differs = abs(other.instructions - one.instructions)
             assert differs <= elsewhere(one.name) * one.instructions, one.name
             assert abs(other.lines - one.lines) <= straddled(one.lines)
-    assert abs(cost_table.change(base, unpatched, ["files"])) < kernels.BOUND / 20
-    assert abs(cost_table.change(base, unpatched)) < kernels.BOUND
+    assert abs(cost_table.overhead(base, unpatched, ["files"])) < kernels.BOUND / 20
+    assert abs(cost_table.overhead(base, unpatched)) < kernels.BOUND
 
 
 def test_contexts_that_are_off_cost_next_to_nothing(measured: dict[str, Measured]) -> None:
     unpatched, off = measured["unpatched"], measured["kloc"]
     # Two instructions fewer are chance, too.
-    assert -ELSEWHERE < cost_table.change(off, unpatched, ["files"]) < kernels.BOUND
-    assert cost_table.change(off, unpatched) < kernels.BOUND
+    assert -ELSEWHERE < cost_table.overhead(off, unpatched, ["files"]) < kernels.BOUND
+    assert cost_table.overhead(off, unpatched) < kernels.BOUND
     assert off.built.bzimage != unpatched.built.bzimage
     for theirs, ours in zip(unpatched.groups, off.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
@@ -68,19 +68,19 @@ def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
     The machine's kernel has contexts, too, switched off.
     """
     off, machine = measured["kloc"], measured["machine"]
-    assert 0 < cost_table.change(machine, off, ["files"]) < kernels.BOUND
-    assert 0 < cost_table.change(machine, off) < 1.5 * kernels.BOUND
+    assert 0 < cost_table.overhead(machine, off, ["files"]) < kernels.BOUND
+    assert 0 < cost_table.overhead(machine, off) < 1.5 * kernels.BOUND
 
 
 @pytest.mark.parametrize("name", ["chosen", "on"])
 def test_contexts_with_nothing_to_do_cost_little(measured: dict[str, Measured], name: str) -> None:
     idle = measured[name]
-    assert cost_table.change(idle, measured["unpatched"], ["files"]) < kernels.ON_BOUND
+    assert cost_table.overhead(idle, measured["unpatched"], ["files"]) < kernels.ON_BOUND
 
 
 def test_pages_are_noted_only_where_room_is_short(measured: dict[str, Measured]) -> None:
     unpatched, on, short = (measured[name] for name in ("unpatched", "on", "short"))
-    assert cost_table.change(on, unpatched) < cost_table.change(short, unpatched)
+    assert cost_table.overhead(on, unpatched) < cost_table.overhead(short, unpatched)
 
 
 def test_contexts_take_little_memory(measured: dict[str, Measured]) -> None:

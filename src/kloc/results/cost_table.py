@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What our patches cost, off and on: instructions and cache lines of system calls.
+"""Tables of `kloc bench cost`: system calls on several kernels, compared with a baseline.
 
-machine/bench/calls.c makes the calls, on each kernel, under QEMU's -icount; the difference
-between two kernels of the same configuration and compiler is what the one has and the other has
-not. Nothing is left to chance; but where objects lie and when the timer ticks, which differs from
-kernel to kernel, is worth up to 0.3 % of a round of fork, exit and wait. So each kernel is measured
-in several layouts of memory, and the median is what it takes.
+In each sequence of kernels below, the first one is the baseline.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kloc.build import root
 from kloc.measure.cost.kernels import MEMORY_BOUND, Column
 from kloc.measure.cost.parser import Call, Group, Memory
 from kloc.measure.cost.runner import Measured
@@ -22,85 +16,60 @@ from kloc.measure.cost.runner import Measured
 if TYPE_CHECKING:
     from rich.table import Table
 
-SCHEMA = 1
-
 PAGE = 4096
 
+COMPARED_MAX = 2
+"""Kernels in a table in addition to the baseline: more do not fit into 80 columns."""
 
-def change(of: Measured, reference: Measured, names: Sequence[str] = ()) -> float:
-    """Return by what fraction a round of these groups (of all, if none) takes more instructions."""
+
+def overhead(kernel: Measured, baseline: Measured, groups: Sequence[str] = ()) -> float:
+    """Return the additional instructions of a round as a fraction of the baseline's.
+
+    A round has the calls of these groups, or of all groups if none are given.
+    """
     ours, theirs = (
-        sum(group.instructions for group in each.groups if not names or group.name in names)
-        for each in (of, reference)
+        sum(group.instructions for group in each.groups if not groups or group.name in groups)
+        for each in (kernel, baseline)
     )
     return ours / theirs - 1
 
 
-def document(all_measured: Sequence[Measured]) -> dict[str, Any]:
-    """Return a result file's content; docs/results.md describes it."""
-    return {
-        "schema": SCHEMA,
-        "versions": root.tool_root().versions(),
-        "kernels": [
-            {
-                "name": one.column.name,
-                "summary": one.column.summary,
-                "variant": one.column.variant,
-                "settings": dict(one.column.settings),
-                "release": one.built.release,
-                "series": one.built.series,
-                "groups": [_group(group) for group in one.groups],
-                "memory": asdict(one.memory) if one.memory else None,
-            }
-            for one in all_measured
-        ],
-    }
+def tables(kernels: Sequence[Measured]) -> Iterable[Table]:
+    """Yield tables that fit into 80 columns: of the baseline and up to two other kernels."""
+    baseline, *others = kernels
+    for first in range(0, max(len(others), 1), COMPARED_MAX):
+        yield table([baseline, *others[first : first + COMPARED_MAX]])
 
 
-def _group(group: Group) -> dict[str, Any]:
-    return {
-        "name": group.name,
-        "rounds": group.rounds,
-        "instructions": group.instructions,
-        "lines": group.lines,
-        "calls": {
-            call.name: {"instructions": call.instructions, "lines": call.lines}
-            for call in group.calls
-        },
-    }
-
-
-def tables(all_measured: Sequence[Measured]) -> Iterable[Table]:
-    """Return tables of the reference and two others each: 80 columns have no room for more."""
-    reference, *others = all_measured
-    for first in range(0, max(len(others), 1), 2):
-        yield table([reference, *others[first : first + 2]])
-
-
-def table(all_measured: Sequence[Measured]) -> Table:
-    """Return what the calls take on the reference, which is first, and how the others differ."""
+def table(kernels: Sequence[Measured]) -> Table:
+    """Return the table of the baseline's calls, with the differences of the other kernels."""
     from rich.box import SIMPLE
     from rich.table import Table
 
-    reference, *others = all_measured
-    title = "A call's instructions and data cache lines"
-    made = Table(
-        title=title, title_justify="left", box=SIMPLE, padding=(0, 0, 0, 1), show_edge=False
+    baseline, *others = kernels
+    table = Table(
+        title="Instructions and data cache lines per call",
+        title_justify="left",
+        box=SIMPLE,
+        padding=(0, 0, 0, 1),
+        show_edge=False,
     )
-    made.add_column("")
-    made.add_column(f"{reference.column.name}\ninstr.", justify="right")
-    made.add_column("\nlines", justify="right")
-    for one in others:
-        made.add_column(f"{one.column.name}\ninstr.", justify="right")
-        made.add_column("\n%", justify="right")
-        made.add_column("\nlines", justify="right")
-    for number, group in enumerate(reference.groups):
-        same = [one.groups[number] for one in others]
-        for index, call in enumerate(group.calls):
-            cells = [cell for each in same for cell in _differences(each.calls[index], call)]
-            made.add_row(call.name, f"{call.instructions:,}", f"{call.lines:,}", *cells)
-        cells = [cell for each in same for cell in _differences(each, group)]
-        made.add_row(
+    table.add_column("")
+    table.add_column(f"{baseline.column.name}\ninstr.", justify="right")
+    table.add_column("\nlines", justify="right")
+    for kernel in others:
+        table.add_column(f"{kernel.column.name}\ninstr.", justify="right")
+        table.add_column("\n%", justify="right")
+        table.add_column("\nlines", justify="right")
+    for group_index, group in enumerate(baseline.groups):
+        compared = [kernel.groups[group_index] for kernel in others]
+        for call_index, call in enumerate(group.calls):
+            cells = [
+                cell for other in compared for cell in _difference(other.calls[call_index], call)
+            ]
+            table.add_row(call.name, f"{call.instructions:,}", f"{call.lines:,}", *cells)
+        cells = [cell for other in compared for cell in _difference(other, group)]
+        table.add_row(
             f"{group.name}: all",
             f"{group.instructions:,.0f}",
             f"{group.lines:,.0f}",
@@ -108,10 +77,38 @@ def table(all_measured: Sequence[Measured]) -> Table:
             style="bold",
             end_section=True,
         )
-    return made
+    return table
 
 
-def _differences(ours: Call | Group, theirs: Call | Group) -> list[str]:
+def remarks(kernels: Sequence[Measured]) -> list[str]:
+    """Return one line for each kernel but the baseline: what it is, and its overhead."""
+    baseline, *others = kernels
+    first = baseline.groups[0].name
+    return [
+        f"{kernel.column.name}: {kernel.column.summary}. Overhead in instructions: "
+        f"{_percent(overhead(kernel, baseline, [first]))} in {first} ({_bound(kernel.column)}), "
+        f"{_percent(overhead(kernel, baseline))} in all groups."
+        f"{' ' + _memory_remark(kernel.memory) if kernel.memory else ''}"
+        for kernel in others
+    ]
+
+
+def _memory_remark(memory: Memory) -> str:
+    held = memory.pages * PAGE
+    return (
+        f"Overhead in memory: {memory.contexts:,} contexts take {memory.knodes:,} bytes, "
+        f"{100 * memory.knodes / held:.2f} % of the {held >> 10:,} KiB of pages that they hold "
+        f"(bound: {100 * MEMORY_BOUND:g} %); counters of pages take "
+        f"{100 * memory.counts / memory.memory:.2f} % of all memory."
+    )
+
+
+def _bound(column: Column) -> str:
+    return "no bound" if column.bound is None else f"bound: {100 * column.bound:g} %"
+
+
+def _difference(ours: Call | Group, theirs: Call | Group) -> list[str]:
+    """Return the cells of a difference: instructions, per cent of instructions, cache lines."""
     instructions = ours.instructions - theirs.instructions
     return [
         _signed(instructions, ",.0f"),
@@ -121,37 +118,10 @@ def _differences(ours: Call | Group, theirs: Call | Group) -> list[str]:
 
 
 def _signed(value: float, form: str) -> str:
-    """Return the number with its sign; 0 where nothing else would be left of it."""
+    """Return a number with its sign, and "0" if only zeros are left after rounding."""
     text = format(value, "+" + form)
     return text if any(digit in text for digit in "123456789") else "0"
 
 
 def _percent(fraction: float) -> str:
     return f"{_signed(100 * fraction, '.2f')} %"
-
-
-def remarks(all_measured: Sequence[Measured]) -> list[str]:
-    """Return, for each kernel but the reference, what it is and what it costs in all."""
-    reference, *others = all_measured
-    first = reference.groups[0].name
-    return [
-        f"{one.column.name}: {one.column.summary}. "
-        f"{first}: {_percent(change(one, reference, [first]))} of instructions "
-        f"({_bound(one.column)}), all groups: {_percent(change(one, reference))}"
-        f"{_in_memory(one.memory) if one.memory else ''}"
-        for one in others
-    ]
-
-
-def _bound(column: Column) -> str:
-    return "no bound" if column.bound is None else f"bound: {100 * column.bound:g} %"
-
-
-def _in_memory(of: Memory) -> str:
-    held = of.pages * PAGE
-    return (
-        f". Memory: {of.contexts:,} contexts take {of.knodes:,} bytes, "
-        f"{100 * of.knodes / held:.2f} % of the {held >> 10:,} KiB of pages that they hold "
-        f"(bound: {100 * MEMORY_BOUND:g} %); the counts of pages {100 * of.counts / of.memory:.2f} "
-        "% of all memory"
-    )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results: what a run's raw output says, in the form that files and tables have.
+"""Result documents of runs: what `--json` writes, reading it again, comparing and joining it.
 
-The form of a result file, schema 1, is described in docs/results.md; later
-work adds keys and keeps these.
+docs/results.md describes the files.
 """
 
 from __future__ import annotations
@@ -17,22 +16,27 @@ from kloc.base.errors import KlocError
 from kloc.machine.parts import Parts
 from kloc.measure.record import Run
 from kloc.measure.workload import FULL, LENGTHS
+from kloc.results import schema
 
-SCHEMA = 1
+UNCHANGED = "unchanged"
+"""The name, in tables, of the machine variant that is the profile itself."""
+
+FULL_SIZE = "full size"
+"""The name, in tables, of the size of a run without --quick and --long."""
 
 
 def assemble(
     parts: Iterable[Parts], profile: Mapping[str, Any], runs: Iterable[Run]
 ) -> dict[str, Any]:
-    """Return a whole result file's content; `parts` are those of all machines that ran."""
+    """Return the document of these runs; `parts` are those of all machines that ran."""
     all_parts = list(parts)
-    one = all_parts[0]
+    first = all_parts[0]
     return {
-        "schema": SCHEMA,
-        "kernel": {"release": one.kernel.release, "series": one.kernel.series},
+        "schema": schema.SCHEMA,
+        "kernel": {"release": first.kernel.release, "series": first.kernel.series},
         "versions": {
-            **one.root.versions(),
-            "plugin": one.plugin.parent.name,
+            **first.root.versions(),
+            "plugin": first.plugin.parent.name,
             "programs": {
                 path.name: path.parent.name for each in all_parts for path in each.programs
             },
@@ -45,88 +49,76 @@ def assemble(
     }
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a result file, whole or not at all."""
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_text(json.dumps(content, indent=1) + "\n")
-        draft.rename(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise KlocError(f"{path} cannot be written: {error.strerror}") from error
-
-
 def read(path: Path) -> dict[str, Any]:
-    """Return what a file has of runs, or of `kloc objects`; KlocError if it has neither."""
+    """Return the document in a file: runs, or what `kloc objects` wrote.
+
+    Keys that this kloc does not know are kept. Raises KlocError if the file cannot be read, or its
+    structure is not that of schema.py.
+    """
     try:
-        content: dict[str, Any] = json.loads(path.read_text())
-        schema = content["schema"]
-        if not is_of_objects(content):
-            content["runs"][0]["workload"]
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise KlocError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise KlocError(f"{path} is no result of kloc", "make one with --json FILE") from error
-    if schema != SCHEMA:
-        raise KlocError(f"{path} has schema {schema}, and this kloc reads {SCHEMA}")
+        raise KlocError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise KlocError(f"{path} is not a result file of kloc: not JSON", schema.HINT) from error
+    schema.validate(path, content)
     return content
 
 
-def is_of_objects(content: Mapping[str, Any]) -> bool:
-    """Return whether a file's content is what `kloc objects` wrote: it has no runs."""
+def is_object_document(content: Mapping[str, Any]) -> bool:
+    """Return whether `kloc objects` wrote the document, which then has no runs."""
     return "inputs" in content
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Return what differs between what two results depend on, one line each."""
+    """Return how two documents of runs differ in what their figures depend on, one line each."""
     lines = []
     for part in ("kernel", "versions", "machine"):
-        flat_one, flat_other = _flat(one[part], part), _flat(other[part], part)
+        flat_one, flat_other = _flatten(one[part], part), _flatten(other[part], part)
         for key in sorted(flat_one.keys() | flat_other.keys()):
-            if flat_one.get(key) != flat_other.get(key):
-                lines.append(f"{key}: {flat_one.get(key)} against {flat_other.get(key)}")
-    variants_one, variants_other = _variants(one["runs"]), _variants(other["runs"])
-    if variants_one != variants_other:
-        lines.append(f"variants: {variants_one} against {variants_other}")
-    sizes_one, sizes_other = _sizes(one["runs"]), _sizes(other["runs"])
-    if sizes_one != sizes_other:
-        lines.append(f"sizes: {sizes_one} against {sizes_other}")
+            values = [flat.get(key, "(missing)") for flat in (flat_one, flat_other)]
+            if values[0] != values[1]:
+                lines.append(f"{key}: {values[0]} vs. {values[1]}")
+    for label, describe in (("variants", _variants), ("sizes", _sizes)):
+        texts = [describe(document["runs"]) for document in (one, other)]
+        if texts[0] != texts[1]:
+            lines.append(f"{label}: {texts[0]} vs. {texts[1]}")
     return lines
 
 
-def joined(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return several files' results as those of one comparison; None if they are not.
+def join(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return one document with the runs of several, None if they do not belong in one table.
 
-    They are not if there is only one, they differ (see `differences`) or have the same run twice.
+    That is so for a single document, and if they differ (see `differences`) or share a run.
     """
-    runs = [run for content in contents for run in content["runs"]]
-    made = {(run["workload"], run["policy"], run["seed"], _variants([run])) for run in runs}
-    if len(contents) < 2 or len(made) < len(runs):
+    runs = [run for document in documents for run in document["runs"]]
+    keys = {(run["workload"], run["policy"], run["seed"], _variants([run])) for run in runs}
+    if len(documents) < 2 or len(keys) < len(runs):
         return None
-    if any(differences(contents[0], other) for other in contents[1:]):
+    if any(differences(documents[0], other) for other in documents[1:]):
         return None
-    return {**contents[0], "runs": runs}
+    return {**documents[0], "runs": runs}
 
 
-def length(run: Run) -> str:
-    """Return "", "quick" or "long": the option that makes a run of this size."""
+def size_option(run: Run) -> str:
+    """Return the option that gives a run its size: "quick", "long", or "" for the full size."""
     size = run.get("size", asdict(FULL))
-    return next((name for name, each in LENGTHS.items() if asdict(each) == size), "")
+    return next((name for name, length in LENGTHS.items() if asdict(length) == size), "")
 
 
 def _sizes(runs: Iterable[Run]) -> str:
-    return "; ".join(sorted({length(run) or "whole" for run in runs}))
+    return ", ".join(sorted({size_option(run) or FULL_SIZE for run in runs}))
 
 
 def _variants(runs: Iterable[Run]) -> str:
-    names = dict.fromkeys(run["machine"].get("variant") or "as it is" for run in runs)
-    return "; ".join(sorted(names))
+    return "; ".join(sorted({run["machine"].get("variant") or UNCHANGED for run in runs}))
 
 
-def _flat(value: Any, prefix: str) -> dict[str, Any]:
+def _flatten(value: Any, prefix: str) -> dict[str, Any]:
+    """Return the values of nested mappings by their keys, joined with dots."""
     if not isinstance(value, Mapping):
         return {prefix: value}
     flat: dict[str, Any] = {}
     for key, inner in value.items():
-        flat.update(_flat(inner, f"{prefix}.{key}"))
+        flat.update(_flatten(inner, f"{prefix}.{key}"))
     return flat

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tables of results: throughput of each policy against the bounds all-slow and all-fast."""
+"""Tables of runs: policies compared with the bounds all-slow and all-fast, and single runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kloc.base.stats import Spread, ratios, total
 from kloc.measure.record import Run
 from kloc.results import document
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LOWER, UPPER = "all-slow", "all-fast"
+"""The policies that are the bounds."""
 
 
 def comparisons(runs: Sequence[Run], width: int, first: str = "policy") -> list[RenderableType]:
-    """Return a comparison's heading and tables for each variant of the machine.
+    """Return a heading and tables for each machine variant.
 
-    A table has as many workloads as `width` characters have room for. Where there are several
-    variants, one more for each workload has them side by side. `first` is the title of the column
-    of policies.
+    A table has as many workloads as fit into `width` characters. With several variants, a table
+    for each workload follows that compares them. `first` is the heading of the first column.
     """
     from rich.text import Text
 
@@ -30,34 +30,34 @@ def comparisons(runs: Sequence[Run], width: int, first: str = "policy") -> list[
     for run in runs:
         by_variant.setdefault(_variant(run), []).append(run)
     tables: list[RenderableType] = []
-    for of_one in by_variant.values():
-        tables += [Text(_title(of_one)), *_fitting(of_one, width, first)]
+    for variant_runs in by_variant.values():
+        tables += [Text(_heading(variant_runs)), *_tables_that_fit(variant_runs, width, first)]
     if len(by_variant) > 1:
         tables += [
-            _side_by_side(workload, by_variant)
+            _variants_table(workload, by_variant)
             for workload in dict.fromkeys(run["workload"] for run in runs)
         ]
     return tables
 
 
-def _fitting(runs: Sequence[Run], width: int, first: str) -> list[Table]:
-    """Return tables that have all workloads in turn, side by side where there is room."""
+def _tables_that_fit(runs: Sequence[Run], width: int, first: str) -> list[Table]:
+    """Return tables of all workloads, in order, with as many in each as fit."""
     tables: list[Table] = []
-    together: list[Run] = []
+    table_runs: list[Run] = []
     for workload in dict.fromkeys(run["workload"] for run in runs):
-        mine = [run for run in runs if run["workload"] == workload]
-        wider = comparison([*together, *mine], first)
-        if together and _full_width(wider) <= width:
+        workload_runs = [run for run in runs if run["workload"] == workload]
+        wider = comparison([*table_runs, *workload_runs], first)
+        if table_runs and _full_width(wider) <= width:
             tables[-1] = wider
-            together += mine
+            table_runs += workload_runs
         else:
-            tables.append(comparison(mine, first))
-            together = mine
+            tables.append(comparison(workload_runs, first))
+            table_runs = workload_runs
     return tables
 
 
 def _full_width(table: Table) -> int:
-    """Return how many characters it takes without a line being broken."""
+    """Return the width in characters at which no line of the table is wrapped."""
     from rich.console import Console
 
     console = Console(width=10_000)
@@ -65,13 +65,11 @@ def _full_width(table: Table) -> int:
 
 
 def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
-    """Return the table of a comparison: a row a policy, three columns a workload.
+    """Return a table with a row for each policy and three columns for each workload.
 
-    `first` is the title of the column with the policies' names.
-
-    "x all-slow" is throughput relative to the lower bound, "of all-fast" its
-    share of the upper one: the median over seeds, with the range where there
-    are several. A bound that was not measured leaves its column empty.
+    "x all-slow" is throughput relative to the lower bound, "of all-fast" its share of the upper
+    bound; with several seeds, both are the median and the range. They are empty for a bound that
+    was not measured. `first` is the heading of the first column.
     """
     from rich import box
     from rich.table import Table
@@ -85,69 +83,71 @@ def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
         table.add_column("x\nall-slow", justify="right")
         table.add_column("of\nall-fast", justify="right")
     for policy in policies:
-        cells = [policy + (" *" if _is_computed(runs, policy) else "")]
+        cells = [_marked(policy, runs)]
         for workload in workloads:
             cells += _cells(runs, workload, policy)
         table.add_row(*cells)
     return table
 
 
-def _side_by_side(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> Table:
-    """Return how many times all-slow each policy does in each variant: paper's Figure 6."""
+def _variants_table(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> Table:
+    """Return throughput relative to all-slow by variant and policy: the paper's Figure 6."""
     from rich import box
     from rich.table import Table
 
-    every = [run for runs in by_variant.values() for run in runs]
+    all_runs = [run for runs in by_variant.values() for run in runs]
     title = f"{workload}: x all-slow of the same variant"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("variant")
-    policies = [name for name in dict.fromkeys(run["policy"] for run in every) if name != LOWER]
+    policies = [name for name in dict.fromkeys(run["policy"] for run in all_runs) if name != LOWER]
     for policy in policies:
-        mark = " *" if _is_computed(every, policy) else ""
-        table.add_column(policy + mark, justify="right")
+        table.add_column(_marked(policy, all_runs), justify="right")
     for variant, runs in by_variant.items():
         cells = [_cells(runs, workload, policy)[1] for policy in policies]
-        table.add_row(variant or "as it is", *cells)
+        table.add_row(variant or document.UNCHANGED, *cells)
     return table
 
 
 def remarks(runs: Sequence[Run]) -> list[str]:
-    """Return what must be said beside the table: what is computed, and each run's notes once."""
-    said = []
+    """Return the lines below a table: which rows are computed, and each note once."""
+    lines = []
     if any(run["computed"] for run in runs):
-        said.append("* computed from the all-slow run: the best static placement of its pages")
-    notes: dict[str, list[str]] = {}
+        lines.append("* computed from the all-slow run: the best static placement of its pages")
+    names_by_note: dict[str, list[str]] = {}
     for run in runs:
         for note in run["notes"]:
             if not run["computed"]:
-                varied = f" ({_variant(run)})" if _variant(run) else ""
-                notes.setdefault(note, []).append(f"{run['workload']}/{run['policy']}{varied}")
-    said += [f"{', '.join(dict.fromkeys(who))}: {note}" for note, who in notes.items()]
-    return said
+                variant = f" ({_variant(run)})" if _variant(run) else ""
+                name = f"{run['workload']}/{run['policy']}{variant}"
+                names_by_note.setdefault(note, []).append(name)
+    lines += [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in names_by_note.items()]
+    return lines
 
 
 def summary(run: Run) -> Table:
-    """Return one run's result as a table of its main figures."""
+    """Return a table of one run's main figures."""
     from rich.table import Table
 
-    table = Table(title=_title([run]), title_justify="left", show_header=False)
+    table = Table(title=_heading([run]), title_justify="left", show_header=False)
     table.add_column()
     table.add_column(justify="right")
-    stall = {tier: _total(kinds) for tier, kinds in run["stall_ns"].items()}
-    instructions = run["instructions"]
+    instructions, migrated = run["instructions"], run["migrated_pages"]
     rows: dict[str, str] = {
         "workload": run["workload"],
         "policy": run["policy"],
         "operations": f"{run['operations']:,}",
-        "seconds": f"{run['seconds']:.4f}",
-        "operations a second": _rate(run["throughput"]),
+        "seconds of simulated time": f"{run['seconds']:.4f}",
+        "operations per second": _rate(run["throughput"]),
         "instructions, user": f"{instructions['user']:,}",
         "instructions, kernel": f"{instructions['kernel']:,}",
-        **{f"stalls in {tier} memory, s": f"{total / 1e9:.4f}" for tier, total in stall.items()},
+        **{
+            f"stall time on {tier} memory, s": f"{total(kinds) / 1e9:.4f}"
+            for tier, kinds in run["stall_ns"].items()
+        },
         "idle, s": f"{run['idle_ns'] / 1e9:.4f}",
-        "of that, waiting for storage": f"{run['storage_wait_ns'] / 1e9:.4f}",
-        "promoted, demoted pages": f"{_total(run['migrated_pages']['promoted']):,.0f}, "
-        f"{_total(run['migrated_pages']['demoted']):,.0f}",
+        "idle, waiting for storage, s": f"{run['storage_wait_ns'] / 1e9:.4f}",
+        "pages promoted": f"{total(migrated['promoted']):,.0f}",
+        "pages demoted": f"{total(migrated['demoted']):,.0f}",
         "hint faults": f"{run['hint_faults']:,}",
     }
     if run["latency_ns"]:
@@ -155,7 +155,7 @@ def summary(run: Run) -> Table:
             f"{value / 1000:.1f}" for value in run["latency_ns"].values()
         )
     for name, thread in run["background"].items():
-        rows[f"in the background, {name}"] = f"{thread['instructions']:,} instructions"
+        rows[f"background thread {name}"] = f"{thread['instructions']:,} instructions"
     for label, value in rows.items():
         table.add_row(label, value)
     return table
@@ -166,32 +166,32 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _title(runs: Sequence[Run]) -> str:
+def _heading(runs: Sequence[Run]) -> str:
+    """Return the line above a table: the machine, the number of seeds, and the size."""
     machine = runs[0]["machine"]
-    seeds = len({run["seed"] for run in runs})
-    varied = f", {_variant(runs[0])}" if _variant(runs[0]) else ""
-    return (
-        f"machine {machine['name']}{varied}: {machine['fast_bytes'] >> 20} MiB fast, "
-        f"{machine['slow_bytes'] >> 20} MiB slow, "
-        f"{plural(runs[0]['cores'], 'core')}, {plural(seeds, 'seed')}{_length(runs)}"
-    )
-
-
-def _length(runs: Sequence[Run]) -> str:
-    """Return what is to be said of how much was run, "" where it was all as it is."""
-    lengths = dict.fromkeys(document.length(run) for run in runs)
-    if not any(lengths):
-        return ""
-    return ", " + " and ".join(f"--{name}" if name else "whole" for name in lengths)
+    name = ", ".join(filter(None, (machine["name"], _variant(runs[0]))))
+    parts = [
+        f"machine {name}: {int(machine['fast_bytes']) >> 20} MiB fast",
+        f"{int(machine['slow_bytes']) >> 20} MiB slow",
+        plural(int(runs[0]["cores"]), "core"),
+        plural(len({run["seed"] for run in runs}), "seed"),
+    ]
+    options = list(dict.fromkeys(document.size_option(run) for run in runs))
+    if any(options):
+        parts.append(
+            " and ".join(f"--{option}" if option else document.FULL_SIZE for option in options)
+        )
+    return ", ".join(parts)
 
 
 def _variant(run: Run) -> str:
-    """Return in what the run's machine differs from its profile, "" for nothing."""
-    return str(run["machine"].get("variant", ""))
+    """Return how the run's machine differs from its profile, "" if it does not."""
+    return str(run["machine"].get("variant") or "")
 
 
 def _cells(runs: Sequence[Run], workload: str, policy: str) -> list[str]:
-    of = {
+    """Return a policy's cells for one workload: throughput, x all-slow, of all-fast."""
+    throughput = {
         name: {
             run["seed"]: run["throughput"]
             for run in runs
@@ -199,38 +199,35 @@ def _cells(runs: Sequence[Run], workload: str, policy: str) -> list[str]:
         }
         for name in (policy, LOWER, UPPER)
     }
-    if not of[policy]:
+    spread = Spread.of(throughput[policy].values())
+    if spread is None:
         return ["", "", ""]
     return [
-        _rate(median(of[policy].values())),
-        _spread(_ratios(of[policy], of[LOWER]), "{:.2f}"),
-        _spread([100 * ratio for ratio in _ratios(of[policy], of[UPPER])], "{:.0f} %"),
+        _rate(spread.median),
+        _spread(ratios(throughput[policy], throughput[LOWER]), "{:.2f}"),
+        _spread(
+            [100 * ratio for ratio in ratios(throughput[policy], throughput[UPPER])], "{:.0f} %"
+        ),
     ]
 
 
 def _rate(value: float) -> str:
-    """Return operations a second; a program of one's own does a part of one."""
+    """Return operations per second; a program that is one operation can do less than one."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _ratios(these: Mapping[int, float], those: Mapping[int, float]) -> list[float]:
-    return [value / those[seed] for seed, value in these.items() if seed in those]
-
-
 def _spread(values: Sequence[float], form: str) -> str:
-    if not values:
+    """Return the median, with the range if there are several values; "" for none."""
+    spread = Spread.of(values)
+    if spread is None:
         return ""
-    middle = form.format(median(values))
-    if len(values) == 1:
-        return middle
-    return f"{middle} ({form.format(min(values))} to {form.format(max(values))})"
+    median = form.format(spread.median)
+    if spread.count == 1:
+        return median
+    return f"{median} ({form.format(spread.low)} to {form.format(spread.high)})"
 
 
-def _is_computed(runs: Sequence[Run], policy: str) -> bool:
-    return any(run["computed"] for run in runs if run["policy"] == policy)
-
-
-def _total(tree: Any) -> float:
-    return (
-        sum(_total(value) for value in tree.values()) if isinstance(tree, Mapping) else float(tree)
-    )
+def _marked(policy: str, runs: Sequence[Run]) -> str:
+    """Return the policy's name, with the mark of the footnote if its result is computed."""
+    computed = any(run["computed"] for run in runs if run["policy"] == policy)
+    return f"{policy} *" if computed else policy

@@ -15,7 +15,7 @@ from kloc.base.errors import KlocError
 from kloc.build import kernel, root
 from kloc.commands import bench
 from kloc.measure.cost import kernels, parser, runner
-from kloc.results import cost_table
+from kloc.results import cost_document, cost_table
 
 PRINTED = """\
 group check
@@ -77,8 +77,8 @@ def test_what_contexts_take_is_told_where_there_are_some() -> None:
     assert (plain.memory, on.memory) == (None, parser.Memory(200, 20800, 800, 4000, 4000000))
     (remark,) = cost_table.remarks([plain, on])
     assert "200 contexts take 20,800 bytes, 0.63 % of the 3,200 KiB" in remark
-    assert "the counts of pages 0.10 % of all memory" in remark
-    kernels = cost_table.document([plain, on])["kernels"]
+    assert "counters of pages take 0.10 % of all memory" in remark
+    kernels = cost_document.assemble([plain, on])["kernels"]
     assert [each["memory"] and each["memory"]["knodes"] for each in kernels] == [None, 20800]
 
 
@@ -134,10 +134,10 @@ def test_what_differs_is_shown_with_its_sign() -> None:
 def test_the_change_in_all_is_of_the_groups_that_are_named() -> None:
     dearer = measured("machine", PRINTED.replace("rounds 4 5000", "rounds 4 5020"))
     plain = measured("unpatched")
-    assert cost_table.change(dearer, plain, ["files"]) == pytest.approx(0.004)
-    assert cost_table.change(dearer, plain) == pytest.approx(5 / 11250)
+    assert cost_table.overhead(dearer, plain, ["files"]) == pytest.approx(0.004)
+    assert cost_table.overhead(dearer, plain) == pytest.approx(5 / 11250)
     (remark,) = cost_table.remarks([plain, dearer])
-    assert "files: +0.40 % of instructions (bound: 0.2 %), all groups: +0.04 %" in remark
+    assert "+0.40 % in files (bound: 0.2 %), +0.04 % in all groups" in remark
 
 
 def arguments(*argv: str) -> argparse.Namespace:

@@ -1,45 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A result document's runs, sorted into cases: one workload on one variant of the machine."""
+"""Groups a document's runs into cases: one workload on one variant of the machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
+from kloc.base.stats import Spread, ratios, total
 from kloc.measure.policy import COMPARED
 from kloc.measure.record import Run
 from kloc.results.report import kinds
 from kloc.results.report.kinds import Group
 from kloc.results.table import LOWER, UPPER
 
-LITTLE_TO_WIN = 1.02
-"""Bounds closer than this factor leave nothing of which a share would mean something."""
+LEAST_HEADROOM = 1.02
+"""If all-fast is faster than all-slow by less than this factor, shares of it mean nothing."""
 
 LEVEL = 0.99
-"""A policy within this factor of the best is level with it."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The median of a figure over seeds, with its range."""
-
-    median: float
-    low: float
-    high: float
-    count: int
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Spread | None:
-        """Return the spread of these values; None where there are none."""
-        each = list(values)
-        return cls(median(each), min(each), max(each), len(each)) if each else None
+"""A policy with at least this fraction of the best throughput is level with the best."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Where a run's seconds went (the mean over seeds); stalls by tier and group of pages."""
+    """The parts of a run's time in seconds, averaged over seeds.
+
+    Stalls are by tier and group of pages. `excess` is delay by background threads.
+    """
 
     seconds: float
     compute: float
@@ -49,13 +37,13 @@ class Times:
     excess: float
 
     def stalled(self, group: Group) -> float:
-        """Return the seconds of stalls on a group of pages, in all tiers."""
+        """Return the stall time on a group of pages in all tiers."""
         return sum(groups.get(group, 0.0) for groups in self.stall.values())
 
 
 @dataclass(frozen=True)
 class Case:
-    """The runs of one workload on one variant of a machine, by policy and seed."""
+    """The runs of one workload on one variant of a machine."""
 
     workload: str
     machine: str
@@ -64,17 +52,17 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What to call it: the workload, and the variant where there is one."""
+        """The workload, with the variant if the machine has one."""
         return f"{self.workload}, {self.variant}" if self.variant else self.workload
 
     @property
     def policies(self) -> list[str]:
-        """The policies that ran, worst bound to best as in a comparison, then others."""
-        return ordered(run["policy"] for run in self.runs)
+        """The policies that ran, in the order of a comparison."""
+        return in_order(run["policy"] for run in self.runs)
 
     @property
     def contenders(self) -> list[str]:
-        """The policies that are neither a bound nor computed."""
+        """The policies without the bounds and the computed ones."""
         return [
             name
             for name in self.policies
@@ -83,7 +71,7 @@ class Case:
 
     @property
     def is_timed(self) -> bool:
-        """Whether it is a program that counts no operations: its seconds are what there is."""
+        """Whether the program counts no operations, so that its time is the result."""
         return all(run["operations"] == 1 for run in self.runs)
 
     @property
@@ -91,63 +79,67 @@ class Case:
         """The computed policy, if there is one."""
         return next((name for name in self.policies if self.is_computed(name)), None)
 
-    def of(self, policy: str) -> list[Run]:
-        """Return the runs under a policy, by seed."""
+    @property
+    def has_bounds(self) -> bool:
+        """Whether both bounds were measured."""
+        return {LOWER, UPPER} <= set(self.policies)
+
+    def runs_under(self, policy: str) -> list[Run]:
+        """Return the runs under a policy, ordered by seed."""
         return sorted(
             (run for run in self.runs if run["policy"] == policy), key=lambda run: run["seed"]
         )
 
     def is_computed(self, policy: str) -> bool:
-        """Return whether a policy's result was derived, not run."""
-        return any(run.get("computed") for run in self.of(policy))
+        """Return whether a policy's result was computed from another run."""
+        return any(run.get("computed") for run in self.runs_under(policy))
 
     def spread(self, policy: str, figure: str) -> Spread | None:
-        """Return the spread of a figure that each run has at its top level."""
-        return Spread.of(run[figure] for run in self.of(policy))
+        """Return the spread over seeds of a top-level figure of the runs."""
+        return Spread.of(run[figure] for run in self.runs_under(policy))
 
     def ratio(self, policy: str, bound: str) -> Spread | None:
-        """Return throughput relative to a bound's with the same seed; None without the bound."""
-        bounds = self._throughput(bound)
-        return Spread.of(
-            value / bounds[seed]
-            for seed, value in self._throughput(policy).items()
-            if bounds.get(seed)
-        )
+        """Return throughput relative to a bound's, seed by seed; None without the bound."""
+        bounds = {seed: value for seed, value in self._throughput(bound).items() if value}
+        return Spread.of(ratios(self._throughput(policy), bounds))
 
-    def way(self, policy: str, upper: str = UPPER) -> Spread | None:
-        """Return the share that a policy takes of what there is to win, from all-slow to `upper`.
+    def headroom_share(self, policy: str, upper: str = UPPER) -> Spread | None:
+        """Return the share of the headroom, from all-slow to `upper`, that a policy uses.
 
-        None where a bound is missing, or where they are so close that there is nothing to win.
+        It is computed seed by seed, with 0 for all-slow and 1 for `upper`. None if one of the two
+        was not measured, or if they differ by less than LEAST_HEADROOM.
         """
         low, high = self._throughput(LOWER), self._throughput(upper)
         return Spread.of(
             (value - low[seed]) / (high[seed] - low[seed])
             for seed, value in self._throughput(policy).items()
-            if seed in low and seed in high and high[seed] >= low[seed] * LITTLE_TO_WIN
+            if seed in low and seed in high and high[seed] >= low[seed] * LEAST_HEADROOM
         )
 
-    def best(self) -> list[str]:
-        """Return the fastest of the contenders, and after it those that are level with it.
+    def leaders(self) -> list[str]:
+        """Return the fastest contender, followed by those that are level with it.
 
-        Level are those within 1 %, and with several seeds those whose ranges overlap with its.
+        Level means within 1 % of its throughput or, with several seeds, with a range that overlaps
+        its range.
         """
-        found = {name: self.spread(name, "throughput") for name in self.contenders}
-        spreads = {name: spread for name, spread in found.items() if spread}
+        spreads = {
+            name: spread for name in self.contenders if (spread := self.spread(name, "throughput"))
+        }
         if not spreads:
             return []
-        first = max(spreads, key=lambda name: spreads[name].median)
-        top = spreads[first]
-        rest = [
+        fastest = max(spreads, key=lambda name: spreads[name].median)
+        top = spreads[fastest]
+        level = [
             name
             for name, spread in spreads.items()
-            if name != first
+            if name != fastest
             and (spread.median >= LEVEL * top.median or (top.count > 1 and spread.high >= top.low))
         ]
-        return [first, *sorted(rest, key=lambda name: -spreads[name].median)]
+        return [fastest, *sorted(level, key=lambda name: -spreads[name].median)]
 
     def times(self, policy: str) -> Times | None:
-        """Return where the time of a policy's runs went; None where nothing ran."""
-        runs = [run for run in self.of(policy) if "stall_ns" in run]
+        """Return the parts of the time of a policy's runs; None if it did not run."""
+        runs = [run for run in self.runs_under(policy) if "stall_ns" in run]
         if not runs:
             return None
 
@@ -173,40 +165,30 @@ class Case:
         )
 
     def _throughput(self, policy: str) -> dict[int, float]:
-        return {run["seed"]: run["throughput"] for run in self.of(policy)}
+        return {run["seed"]: run["throughput"] for run in self.runs_under(policy)}
 
 
 def cases(runs: Sequence[Run]) -> list[Case]:
-    """Return the cases of a document's runs, in the order in which they occur."""
+    """Return the cases of a document's runs, in the order of their first runs."""
     grouped: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
-        grouped.setdefault(_case_of(run), []).append(run)
-    return [Case(*key, tuple(found)) for key, found in grouped.items()]
+        machine = run["machine"]
+        key = run["workload"], machine["name"], str(machine.get("variant") or "")
+        grouped.setdefault(key, []).append(run)
+    return [Case(*key, tuple(case_runs)) for key, case_runs in grouped.items()]
 
 
-def ordered(names: Iterable[str]) -> list[str]:
-    """Return the names of policies in the order of a comparison, others after them."""
-    unique = set(names)
+def in_order(policies: Iterable[str]) -> list[str]:
+    """Return policies without repetitions in the order of a comparison, followed by others."""
+    unique = set(policies)
     return [name for name in COMPARED if name in unique] + sorted(unique - set(COMPARED))
 
 
-def mean_by_group(of_runs: Sequence[Mapping[str, Any]]) -> dict[Group, float]:
-    """Return seconds by group of pages from each run's ns by kind: the mean over runs."""
+def mean_by_group(stalls: Sequence[Mapping[str, Any]]) -> dict[Group, float]:
+    """Return stall times by group of pages in seconds: the mean of runs' ns by page kind."""
     sums: dict[Group, float] = {}
-    for of_run in of_runs:
-        flat = {kind: total(value) for kind, value in of_run.items()}
-        for group, value in kinds.by_group(flat).items():
-            sums[group] = sums.get(group, 0.0) + value / len(of_runs) / 1e9
+    for run_stalls in stalls:
+        by_kind = {kind: total(value) for kind, value in run_stalls.items()}
+        for group, value in kinds.by_group(by_kind).items():
+            sums[group] = sums.get(group, 0.0) + value / len(stalls) / 1e9
     return sums
-
-
-def total(tree: Any) -> float:
-    """Return the sum of all numbers in a tree of mappings."""
-    if isinstance(tree, Mapping):
-        return sum(total(value) for value in tree.values())
-    return float(tree or 0)
-
-
-def _case_of(run: Run) -> tuple[str, str, str]:
-    machine = run["machine"]
-    return run["workload"], machine["name"], str(machine.get("variant") or "")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Draws with matplotlib and turns its SVG into one that lives inside the page.
+"""Draws figures with matplotlib, and makes its SVG fit to be embedded in a page.
 
-Text stays text and takes the page's font; colours become the page's CSS variables, so that they
-follow light and dark; no id, namespace or link is left that could clash or lead outside.
+- Text stays text and takes the page's font.
+- Colors become the page's CSS variables, so that they follow the light and the dark style.
+- Identifiers are unique in the page. Namespaces and external links are removed.
 """
 
 from __future__ import annotations
@@ -22,42 +23,42 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Plot
 
 WIDTH = 400
-"""Of every figure, in CSS pixels: it fits a phone, and several stand side by side on a desk."""
+"""Width of each figure in CSS pixels: one fits on a phone, several fit next to each other."""
 
 LABEL_MAX = 20
-"""Characters of a name beside an axis; a longer one is cut, and the table has all of it."""
+"""Characters of a name at an axis. Longer names are cut; the table has them in full."""
 
-COLOURS = {
-    name: f"#0{place:02x}b0{place % 10}"
-    for place, name in enumerate(
+COLORS = {
+    name: f"#0{number:02x}b0{number % 10}"
+    for number, name in enumerate(
         (
             *("ink", "soft", "line", "paper", "accent", "muted", "neutral", "blank", "dark"),
             *("blue", "orange", "yellow", "green", "vermillion", "purple", "sky", "grey", "slate"),
         )
     )
 }
-"""What matplotlib is told to draw with, by the CSS variable that takes its place."""
+"""The placeholder colors that matplotlib draws with, by the CSS variable that replaces them."""
 
 STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "kloc",
     "font.size": 12,
     "text.parse_math": False,
-    "text.color": COLOURS["ink"],
-    "axes.edgecolor": COLOURS["line"],
+    "text.color": COLORS["ink"],
+    "axes.edgecolor": COLORS["line"],
     "axes.facecolor": "none",
-    "axes.labelcolor": COLOURS["soft"],
+    "axes.labelcolor": COLORS["soft"],
     "axes.labelsize": 12,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "grid.color": COLOURS["line"],
+    "grid.color": COLORS["line"],
     "grid.linewidth": 0.8,
-    "xtick.color": COLOURS["line"],
-    "xtick.labelcolor": COLOURS["soft"],
+    "xtick.color": COLORS["line"],
+    "xtick.labelcolor": COLORS["soft"],
     "xtick.major.size": 0,
-    "ytick.color": COLOURS["line"],
-    "ytick.labelcolor": COLOURS["ink"],
+    "ytick.color": COLORS["line"],
+    "ytick.labelcolor": COLORS["ink"],
     "ytick.major.size": 0,
     "hatch.linewidth": 0.6,
     "figure.dpi": 72,
@@ -71,18 +72,21 @@ _NUMBER = re.compile(r"-?\d+\.\d+")
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers as text; the first `names` columns are what a row is called."""
+    """A table of text; the first `names` columns name a row."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     names: int = 1
     marked: frozenset[int] = frozenset()
-    """The rows to be highlighted."""
+    """The numbers of the rows to highlight."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, what it shows in full (`title`) and beside its like, and the numbers behind it."""
+    """A drawing, with the table of its data.
+
+    `title` describes it to screen readers, without context; `caption` is the visible heading.
+    """
 
     title: str
     svg: str
@@ -92,7 +96,7 @@ class Figure:
 
 @dataclass
 class Sheet:
-    """A figure being drawn: matplotlib's own objects, and after the block the finished SVG."""
+    """A figure that is being drawn; `svg` is set when the block of `drawing` ends."""
 
     plot: Plot
     axes: list[Axes] = field(default_factory=list)
@@ -101,10 +105,10 @@ class Sheet:
 
 @contextmanager
 def drawing(title: str, height: int, rows: int = 1, left: int = 84) -> Iterator[Sheet]:
-    """Give a sheet of `height` pixels with `rows` axes that share one x axis; `svg` is set after.
+    """Yield a sheet of `height` pixels with `rows` axes above each other that share one x axis.
 
-    `left` are the pixels beside the axes for labels. What the drawing shows for those who do not
-    see it is `title`.
+    `left` is the width of the labels at the axes, in pixels. `title` describes the drawing to
+    screen readers.
     """
     import matplotlib
     from matplotlib.figure import Figure as NewPlot
@@ -123,14 +127,14 @@ def drawing(title: str, height: int, rows: int = 1, left: int = 84) -> Iterator[
         yield sheet
         buffer = io.StringIO()
         with warnings.catch_warnings():
-            # A name in a script that matplotlib's font lacks: the page's font draws the text.
+            # matplotlib warns about letters that its own font lacks; the page's font has them.
             warnings.filterwarnings("ignore", message="Glyph")
             plot.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     sheet.svg = inline(buffer.getvalue(), title)
 
 
 def inline(text: str, title: str) -> str:
-    """Return matplotlib's SVG as it can stand within an HTML page, called `title`."""
+    """Return the SVG that matplotlib wrote in a form that can be embedded in HTML."""
     root = ElementTree.fromstring(text)
     _strip(root)
     _, _, width, height = root.attrib["viewBox"].split()
@@ -152,13 +156,13 @@ def inline(text: str, title: str) -> str:
     label.text = title
     root.insert(0, label)
     svg = ElementTree.tostring(root, encoding="unicode")
-    for name, colour in COLOURS.items():
-        svg = svg.replace(colour, f"var(--{name})")
+    for name, color in COLORS.items():
+        svg = svg.replace(color, f"var(--{name})")
     return re.sub(r">\s+<", "><", svg)
 
 
 def short(name: str) -> str:
-    """Return a name as it stands beside an axis."""
+    """Return a name as a label at an axis: printable, and at most LABEL_MAX characters."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
     return plain if len(plain) <= LABEL_MAX else plain[: LABEL_MAX - 1] + "…"
 
@@ -168,7 +172,7 @@ def _stable_hash(text: str) -> int:
 
 
 def _strip(element: ElementTree.Element) -> None:
-    """Take namespaces, comments and metadata away."""
+    """Remove namespaces, comments and metadata."""
     for child in list(element):
         if not isinstance(child.tag, str) or child.tag.endswith("}metadata"):
             element.remove(child)
@@ -181,6 +185,7 @@ def _strip(element: ElementTree.Element) -> None:
 
 
 def _references(root: ElementTree.Element) -> set[str]:
+    """Return the ids that other elements refer to."""
     used = set()
     for element in root.iter():
         for value in element.attrib.values():
@@ -190,6 +195,7 @@ def _references(root: ElementTree.Element) -> set[str]:
 
 
 def _rewrite(element: ElementTree.Element, used: set[str], prefix: str) -> None:
+    """Prefix the ids that are used and remove the others; shorten numbers and styles."""
     attributes = element.attrib
     if attributes.get("id") in used:
         attributes["id"] = prefix + attributes["id"]
@@ -211,7 +217,7 @@ def _rounded(match: re.Match[str]) -> str:
 
 
 def _text_style(style: str) -> str:
-    """Keep size, weight and alignment; the family is the page's."""
+    """Return a text's style with size, weight and alignment, but without the font family."""
     kept = []
     for part in style.split(";"):
         name, _, value = (piece.strip() for piece in part.partition(":"))

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Numbers as a report writes them."""
+"""Formats numbers and lists for reports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kloc.results.report.cases import Spread
+from kloc.base.stats import Spread
 
 
 def count(value: float) -> str:
-    """Return a count, such as 31,873."""
+    """Return a count: "31,873"."""
     return f"{value:,.0f}"
 
 
 def compact(value: float) -> str:
-    """Return a number for an axis, such as 30k or 0.25."""
+    """Return a number for an axis: "30k" or "0.25"."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if abs(value) >= size:
             return f"{value / size:g}{unit}"
@@ -22,34 +22,34 @@ def compact(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share, such as 74 %; one that rounds to nothing is 0 %, without a sign."""
+    """Return a share: "74 %"; one that rounds to zero has no sign."""
     return f"{round(100 * share)} %"
 
 
 def percent_of(spread: Spread | None) -> str:
-    """Return a median share, or nothing."""
+    """Return a median share, "" for None."""
     return percent(spread.median) if spread else ""
 
 
-def times(spread: Spread | None) -> str:
-    """Return a median ratio, such as 1.98, or nothing."""
+def factor(spread: Spread | None) -> str:
+    """Return a median ratio: "1.98", "" for None."""
     return f"{spread.median:.2f}" if spread else ""
 
 
 def seconds(value: float) -> str:
-    """Return a duration with the unit that suits it."""
+    """Return a duration in s or ms."""
     if value >= 1:
         return f"{value:.2f} s"
     return f"{1e3 * value:.0f} ms" if value >= 0.01 else f"{1e3 * value:.2f} ms"
 
 
 def millis(value: float) -> str:
-    """Return seconds as ms without the unit; nothing for none."""
+    """Return seconds as a number of ms, "" for zero."""
     return f"{1e3 * value:,.2f}" if value else ""
 
 
 def nanoseconds(value: float | None) -> str:
-    """Return ns with the unit that suits it; nothing for None."""
+    """Return ns in a unit from ns to s, "" for None."""
     if value is None:
         return ""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
@@ -58,25 +58,15 @@ def nanoseconds(value: float | None) -> str:
     return f"{value:.3g} ns"
 
 
-def size(value: float) -> str:
-    """Return bytes with the unit that suits them."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if value >= factor:
-            return f"{value / factor:g} {unit}"
-    return f"{value:g} B"
-
-
 def spread(value: Spread, form: Callable[[float], str]) -> tuple[str, str]:
-    """Return the median, and the range where there are several values."""
+    """Return the median and the range; the range of a single value is ""."""
     if value.count == 1:
         return form(value.median), ""
     return form(value.median), f"{form(value.low)} to {form(value.high)}"
 
 
-def range_of(values: Sequence[float]) -> str:
-    """Return "3", or "3 to 5" where values differ; "{}" for none, as it was."""
-    if not values:
-        return "{}"
+def value_range(values: Sequence[float]) -> str:
+    """Return "3", or "3 to 5" if the values differ."""
     ends = [f"{value:g}" if value % 1 else f"{value:,.0f}" for value in (min(values), max(values))]
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What figures tell apart, and its colour: kinds of pages, parts of time, reasons to move a page.
+"""The groups that figures distinguish: page kinds, parts of time, reasons of migrations.
 
-A colour is the name of a CSS variable (templates/style.css), so that it suits light and dark.
+Each has a color, which is the name of a CSS variable in templates/style.css, so that it suits the
+light and the dark style.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Group:
-    """Something with a colour of its own: what a legend calls it."""
+    """An entry of a legend: its label and its color."""
 
     label: str
-    colour: str
+    color: str
 
 
 APPLICATION = Group("application", "blue")
@@ -31,12 +32,15 @@ FREE = Group("free", "blank")
 COMPUTE = Group("compute", "neutral")
 STORAGE = Group("storage wait", "sky")
 IDLE = Group("other idle", "blank")
-EXCESS = Group("held up by background threads", "ink")
+EXCESS = Group("delay by background threads", "ink")
 
 PAGES = (APPLICATION, PAGE_CACHE, BLOCK_DEVICE, SLAB, SOCKETS, PAGE_TABLES, OTHER, STATIC)
-"""The groups of pages in use, in the order in which they are stacked."""
+"""The groups of pages in use, in stacking order."""
 
-_GROUP_OF = {
+TIME = (COMPUTE, *PAGES, STORAGE, IDLE, EXCESS)
+"""The parts of a run's time, in stacking order; stalls are by group of pages."""
+
+_GROUP_OF_KIND = {
     "anon": APPLICATION,
     "shmem": APPLICATION,
     "application": APPLICATION,
@@ -62,18 +66,18 @@ _REASONS = {
 
 
 def group(kind: str) -> Group:
-    """Return the group that a kind of page belongs to; one that nobody knows is the kernel's."""
-    return _GROUP_OF.get(kind.partition(":")[0].replace(" ", ""), OTHER)
+    """Return the group of a page kind; kinds that this kloc does not know are the kernel's."""
+    return _GROUP_OF_KIND.get(kind.partition(":")[0].replace(" ", ""), OTHER)
 
 
 def reason(name: str) -> Group:
-    """Return the group of a reason for which a page was moved."""
+    """Return the legend entry of a reason for which pages were moved."""
     return _REASONS.get(name, Group(name.replace("_", " "), "grey"))
 
 
-def by_group(kinds: Mapping[str, float]) -> dict[Group, float]:
-    """Return the sums of what is given by kind, by group."""
+def by_group(values: Mapping[str, float]) -> dict[Group, float]:
+    """Return the sums by group of values by page kind."""
     sums: dict[Group, float] = {}
-    for kind, value in kinds.items():
+    for kind, value in values.items():
         sums[group(kind)] = sums.get(group(kind), 0.0) + value
     return sums

@@ -1,149 +1,159 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of an objects document: Figure 2 of KLOCs (ASPLOS 2021) for one workload."""
+"""The page of a report on `kloc objects`: the KLOCs paper's Figure 2 for one workload."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kloc.results.report import formats, kinds
-from kloc.results.report.figure import COLOURS, Figure, Table, drawing, short
+from kloc.results.report import context, formats, kinds, reproduction
+from kloc.results.report.figure import COLORS, Figure, Table, drawing, short
 from kloc.results.report.kinds import Group
-from kloc.results.report.page import machine, repeated, versions
 from kloc.results.report.structure import Block, Card, Page, Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Kinds = Mapping[str, Mapping[str, Any]]
+"""What a document has of each page kind, for one input."""
 
-SHARES = {
+MEASURES = {
     "pages_allocated": "pages allocated",
     "references": "memory references",
     "misses": "last-level cache misses",
 }
 PERCENTILES = ("p50", "p90", "p99")
+
 ROWS_MAX = 16
-"""Kinds that a figure of durations has; the table has all."""
+"""Kinds in a figure of durations; the table has all of them."""
 
 ROW = 26
+"""Height of a bar with its margin, in pixels."""
+
 PALE = ("orange", "yellow", "purple", "grey")
-"""Colours that a number in a bar stands out from in dark only."""
+"""Colors on which only dark text is legible."""
 
 LABEL_MIN = 0.07
-"""A share of a bar that is wide enough for its number."""
+"""The smallest part of a bar that its number fits into."""
 
 
 def page(document: Mapping[str, Any]) -> Page:
-    """Return the report on what `kloc objects` found."""
+    """Return the report on a document of `kloc objects`."""
     inputs: Mapping[str, Kinds] = {name: found or {} for name, found in document["inputs"].items()}
     workload = str(document["workload"])
-    last = list(inputs)[-1]
-    pages = _kernel_share(inputs[last], "pages_allocated")
-    said = f"{workload}: what its memory is"
-    if pages is not None:
-        said = f"{workload}: {formats.percent(pages)} of the pages it allocates are the kernel's"
+    share = _kernel_share(list(inputs.values())[-1], "pages_allocated")
+    title = f"{workload}: pages and their use"
+    if share is not None:
+        title = f"{workload}: {formats.percent(share)} of the allocated pages are the kernel's"
+    command = reproduction.command(
+        "objects",
+        workload,
+        str(document["machine"]["name"]),
+        str(document.get("variant", "")),
+        int(document.get("seed", 1)),
+    )
     sections = [
         _shares(workload, inputs),
         _times(workload, inputs),
-        machine(document),
-        versions(document),
-        Section("repeat", "To repeat it", "", [Block(code=_command(document))]),
+        context.machine(document),
+        context.versions(document),
+        reproduction.section([command]),
     ]
     subtitle = f"Kernel objects and application pages · {formats.listed(list(inputs))} input"
     return Page(
-        title=f"kloc: {said}",
-        headline=said,
+        title=f"kloc: {title}",
+        headline=title,
         subtitle=subtitle + ("s" if len(inputs) > 1 else ""),
         cards=[_card(name, found) for name, found in inputs.items()],
         sections=[section for section in sections if section],
     )
 
 
-def _command(document: Mapping[str, Any]) -> str:
-    machine = str(document["machine"]["name"])
-    variant, seed = str(document.get("variant", "")), int(document.get("seed", 1))
-    return repeated("objects", str(document["workload"]), machine, variant, seed)
-
-
 def _card(name: str, found: Kinds) -> Card:
+    """Return the card of an input: the kernel's shares, and median times."""
     facts = []
-    for key, label in SHARES.items():
-        share = _kernel_share(found, key)
+    for measure, label in MEASURES.items():
+        share = _kernel_share(found, measure)
         if share is not None:
             facts.append((formats.percent(share), f"of {label}"))
-    allocated = sum(_values(found, "pages_allocated").values())
     remarks = []
-    for key, what in (("lifetime_ns", "lives"), ("interval_ns", "is used again after")):
-        said = [
+    for key, figure in (("lifetime_ns", "lifetime"), ("interval_ns", "time between uses")):
+        medians = [
             f"{label} {formats.nanoseconds(median)}"
             for label, median in _medians(found, key)
             if median is not None
         ]
-        if said:
-            remarks.append(f"At the median a page {what}: {formats.listed(said)}.")
+        if medians:
+            remarks.append(f"Median {figure} of a page: {', '.join(medians)}.")
+    pages = formats.count(sum(_values(found, "pages_allocated").values()))
     return Card(
-        name=f"{name} input",
-        headline=f"The kernel's part of {formats.count(allocated)} pages",
+        name=f"{name} input, {pages} pages allocated",
+        headline="The kernel's share",
         facts=facts,
         remarks=remarks,
     )
 
 
 def _medians(found: Kinds, key: str) -> list[tuple[str, float | None]]:
-    """The median of the kind with most pages in each group that a reader asks for first."""
-    said = []
+    """Return the median of the largest kind of the application, of page cache and of slab."""
+    medians = []
     for group in (kinds.APPLICATION, kinds.PAGE_CACHE, kinds.SLAB):
-        of = [kind for kind in found if kinds.group(kind) == group and found[kind].get(key)]
-        if of:
-            most = max(of, key=lambda kind: found[kind].get("pages_allocated") or 0)
-            cache = most.partition(":")[2]
-            label = f"{group.label} ({cache})" if cache else group.label
-            said.append((label, found[most][key].get("p50")))
-    return said
+        candidates = [kind for kind in found if kinds.group(kind) == group and found[kind].get(key)]
+        if candidates:
+            largest = max(candidates, key=lambda kind: found[kind].get("pages_allocated") or 0)
+            slab_cache = largest.partition(":")[2]
+            label = f"{group.label} ({slab_cache})" if slab_cache else group.label
+            medians.append((label, found[largest][key].get("p50")))
+    return medians
 
 
-def _kernel_share(found: Kinds, key: str) -> float | None:
-    values = _values(found, key)
-    everything = sum(values.values())
-    if not everything:
+def _kernel_share(found: Kinds, measure: str) -> float | None:
+    values = _values(found, measure)
+    whole = sum(values.values())
+    if not whole:
         return None
-    own = sum(value for kind, value in values.items() if kinds.group(kind) == kinds.APPLICATION)
-    return 1 - own / everything
+    application = sum(
+        value for kind, value in values.items() if kinds.group(kind) == kinds.APPLICATION
+    )
+    return 1 - application / whole
 
 
-def _values(found: Kinds, key: str) -> dict[str, float]:
-    return {kind: of[key] for kind, of in found.items() if of.get(key) is not None}
+def _values(found: Kinds, measure: str) -> dict[str, float]:
+    """Return a measure by page kind, without kinds that do not have it."""
+    return {kind: use[measure] for kind, use in found.items() if use.get(measure) is not None}
 
 
 def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section:
     title = f"{workload}: pages, references and misses by kind, for each input"
     bars = [
-        (key, name, kinds.by_group(_values(found, key)))
-        for key in SHARES
+        (measure, name, kinds.by_group(_values(found, measure)))
+        for measure in MEASURES
         for name, found in inputs.items()
     ]
     bars = [bar for bar in bars if sum(bar[2].values())]
     groups = [group for group in kinds.PAGES if any(bar[2].get(group) for bar in bars)]
-    measures = list(dict.fromkeys(key for key, _, _ in bars))
+    measures = list(dict.fromkeys(measure for measure, _, _ in bars))
     height = 62 + len(bars) * ROW + 24 * len(measures)
     with drawing(title, height, left=64) as sheet:
         axes = sheet.axes[0]
-        places = _share_bars(axes, bars, groups)
-        axes.set_yticks(list(places), [short(bar[1]) for bar in bars])
-        axes.set_ylim(max(places, default=0) + 0.55, -1.4)
+        rows = _share_bars(axes, bars, groups)
+        axes.set_yticks(list(rows), [short(name) for _, name, _ in bars])
+        axes.set_ylim(max(rows, default=0) + 0.55, -1.4)
         axes.set_xlim(0, 1)
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         axes.set_xlabel("share, %")
-    every = list(dict.fromkeys(kind for found in inputs.values() for kind in found))
-    head = ["kind", *(f"{key.partition('_')[0]}, {name}" for key in SHARES for name in inputs)]
-    rows = [
-        [kind, *(_share(found, kind, key) for key in SHARES for found in inputs.values())]
-        for kind in sorted(every, key=lambda kind: -_most(inputs, kind))
+    all_kinds = list(dict.fromkeys(kind for found in inputs.values() for kind in found))
+    columns = [(measure, name) for measure in MEASURES for name in inputs]
+    head = ["kind", *(f"{measure.partition('_')[0]}, {name}" for measure, name in columns)]
+    table_rows = [
+        [kind, *(_share(inputs[name], kind, measure) for measure, name in columns)]
+        for kind in sorted(all_kinds, key=lambda kind: -_most_pages(inputs, kind))
     ]
-    block = Block(figures=[Figure(title, sheet.svg)], tables=[Table(head, rows)], beside=True)
-    intro = "Allocations count each time: pages are freed and taken again."
+    block = Block(
+        figures=[Figure(title, sheet.svg)], tables=[Table(head, table_rows)], side_by_side=True
+    )
+    intro = "A page that is freed and allocated again counts twice."
     return Section("shares", "Pages, references, misses", intro, [block], legend=groups)
 
 
@@ -152,14 +162,15 @@ def _share_bars(
     bars: Sequence[tuple[str, str, Mapping[Group, float]]],
     groups: Sequence[Group],
 ) -> list[float]:
-    places: list[float] = []
-    place, last = -1.0, ""
-    for key, _, by_group in bars:
-        place += 1.0 if key == last else 1.9 if last else 1.0
-        if key != last:
+    """Draw a stacked bar for each measure and input, and return their vertical positions."""
+    rows: list[float] = []
+    row, previous = -1.0, ""
+    for measure, _, by_group in bars:
+        row += 1.0 if measure == previous else 1.9 if previous else 1.0
+        if measure != previous:
             axes.annotate(
-                SHARES[key],
-                (0, place - 0.45),
+                MEASURES[measure],
+                (0, row - 0.45),
                 (0, 3),
                 textcoords="offset points",
                 fontweight="bold",
@@ -167,72 +178,74 @@ def _share_bars(
         whole, start = sum(by_group.values()), 0.0
         for group in groups:
             share = by_group.get(group, 0.0) / whole
-            axes.barh(place, share, 0.62, left=start, color=COLOURS[group.colour])
+            axes.barh(row, share, 0.62, left=start, color=COLORS[group.color])
             if share >= LABEL_MIN:
                 axes.text(
                     start + share / 2,
-                    place,
+                    row,
                     f"{100 * share:.0f}",
                     ha="center",
                     va="center",
                     fontsize=11,
-                    color=COLOURS["dark" if group.colour in PALE else "paper"],
+                    color=COLORS["dark" if group.color in PALE else "paper"],
                 )
             start += share
-        places.append(place)
-        last = key
-    return places
+        rows.append(row)
+        previous = measure
+    return rows
 
 
-def _share(found: Kinds, kind: str, key: str) -> str:
-    value = found.get(kind, {}).get(key)
+def _share(found: Kinds, kind: str, measure: str) -> str:
+    """Return a kind's share of a measure, for pages after their number; "" if it has none."""
+    value = found.get(kind, {}).get(measure)
     if value is None:
         return ""
-    whole = sum(_values(found, key).values())
+    whole = sum(_values(found, measure).values())
     share = f"{100 * value / whole:.2f} %" if whole else ""
-    return f"{formats.count(value)} ({share})" if key == "pages_allocated" else share
+    return f"{formats.count(value)} ({share})" if measure == "pages_allocated" else share
 
 
-def _most(inputs: Mapping[str, Kinds], kind: str) -> float:
+def _most_pages(inputs: Mapping[str, Kinds], kind: str) -> float:
     return max((found.get(kind, {}).get("pages_allocated") or 0) for found in inputs.values())
 
 
 def _times(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
-    wanted = (
-        ("lifetime_ns", "How long a page lives: from allocation to free"),
-        ("interval_ns", "How often it is used: from one access to the next"),
-    )
-    found = [_durations(workload, inputs, key, what) for key, what in wanted]
-    figures = [figure for figure in found if figure]
+    captions = {
+        "lifetime_ns": "Lifetime of a page: from allocation to release",
+        "interval_ns": "Time between uses of a page: from one reference to the next",
+    }
+    all_figures = [_durations(workload, inputs, key, text) for key, text in captions.items()]
+    figures = [figure for figure in all_figures if figure]
     if not figures:
         return None
-    intro = f"The {ROWS_MAX} kinds with most pages."
+    intro = f"The {ROWS_MAX} kinds with the most pages."
     if len(inputs) > 1:
-        intro += f" In each row {formats.listed(list(inputs))}, from top to bottom."
+        intro += f" The lines of a kind, from top to bottom: {formats.listed(list(inputs))} input."
     block = Block(figures=figures)
     return Section("times", "Lifetimes and intervals", intro, [block], legend=kinds.PAGES)
 
 
 def _durations(workload: str, inputs: Mapping[str, Kinds], key: str, caption: str) -> Figure | None:
-    every = list(
+    """Return the figure of a duration's percentiles by kind; None if no kind has any."""
+    timed = list(
         dict.fromkeys(
             kind
             for found in inputs.values()
-            for kind, of in found.items()
-            if (of.get(key) or {}).get("p50") is not None
+            for kind, use in found.items()
+            if (use.get(key) or {}).get("p50") is not None
         )
     )
-    if not every:
+    if not timed:
         return None
-    every.sort(key=lambda kind: -_most(inputs, kind))
-    shown = every[:ROWS_MAX]
-    title = f"{workload}, by kind of page: {caption}"
+    timed.sort(key=lambda kind: -_most_pages(inputs, kind))
+    shown = timed[:ROWS_MAX]
+    title = f"{workload}, by page kind: {caption}"
     with drawing(title, 70 + 34 * len(shown), left=126) as sheet:
         axes = sheet.axes[0]
         axes.set_xscale("log")
-        for place, kind in enumerate(shown):
+        for row, kind in enumerate(shown):
             for offset, found in zip(_offsets(len(inputs)), inputs.values(), strict=True):
-                _range(axes, place + offset, kind, found.get(kind, {}).get(key) or {}, offset)
+                _duration(axes, row + offset, kind, found.get(kind, {}).get(key) or {}, offset)
         axes.set_yticks(range(len(shown)), [short(kind.removeprefix("slab:")) for kind in shown])
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.spines["left"].set_visible(False)
@@ -240,33 +253,38 @@ def _durations(workload: str, inputs: Mapping[str, Kinds], key: str, caption: st
         axes.minorticks_off()
         axes.locator_params(axis="x", numticks=5)
         axes.xaxis.set_major_formatter(lambda value, _: formats.nanoseconds(value))
-        axes.set_xlabel("time; dot: median, thick: to 90 %, thin: to 99 %")
-    head = ["kind", *(f"{name}, {point}" for name in inputs for point in PERCENTILES)]
+        axes.set_xlabel("dot: median, thick line: to p90, thin: to p99")
+    head = ["kind", *(f"{name}, {percentile}" for name in inputs for percentile in PERCENTILES)]
     rows = [
         [
             kind,
             *(
-                formats.nanoseconds((found.get(kind, {}).get(key) or {}).get(point))
+                formats.nanoseconds((found.get(kind, {}).get(key) or {}).get(percentile))
                 for found in inputs.values()
-                for point in PERCENTILES
+                for percentile in PERCENTILES
             ),
         ]
-        for kind in every
+        for kind in timed
     ]
     return Figure(title, sheet.svg, Table(head, rows), caption)
 
 
 def _offsets(count: int) -> list[float]:
-    return [0.3 * (place - (count - 1) / 2) for place in range(count)]
+    """Return the vertical offsets of `count` lines in one row."""
+    return [0.3 * (number - (count - 1) / 2) for number in range(count)]
 
 
-def _range(axes: Axes, place: float, kind: str, points: Mapping[str, Any], offset: float) -> None:
-    middle = points.get("p50")
+def _duration(
+    axes: Axes, y: float, kind: str, percentiles: Mapping[str, Any], offset: float
+) -> None:
+    """Draw the percentiles of a duration; lines above the middle of their row have open dots."""
+    middle = percentiles.get("p50")
     if middle is None:
         return
-    colour = COLOURS[kinds.group(kind).colour]
-    at = [max(1.0, points.get(name) or middle) for name in PERCENTILES]
-    axes.plot([at[0], at[2]], [place, place], color=colour, linewidth=1)
-    axes.plot([at[0], at[1]], [place, place], color=colour, linewidth=4, solid_capstyle="butt")
-    face = colour if offset >= 0 else COLOURS["paper"]
-    axes.plot([at[0]], [place], marker="o", markersize=6, color=colour, markerfacecolor=face)
+    color = COLORS[kinds.group(kind).color]
+    # A logarithmic axis has no 0.
+    p50, p90, p99 = (max(1.0, percentiles.get(name) or middle) for name in PERCENTILES)
+    axes.plot([p50, p99], [y, y], color=color, linewidth=1)
+    axes.plot([p50, p90], [y, y], color=color, linewidth=4, solid_capstyle="butt")
+    face = color if offset >= 0 else COLORS["paper"]
+    axes.plot([p50], [y], marker="o", markersize=6, color=color, markerfacecolor=face)

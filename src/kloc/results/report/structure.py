@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a page is made of; templates/page.html says how each part looks."""
+"""The parts of a page; templates/page.html renders them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kloc.results.report.figure import Figure, Table
 from kloc.results.report.kinds import Group
@@ -12,7 +12,7 @@ from kloc.results.report.kinds import Group
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a whole in a card: what it is, how much as text, and its share from -1 to 1."""
+    """A row in a card's list of parts, with a bar: `share`, from -1 to 1, is its length."""
 
     label: str
     value: str
@@ -21,15 +21,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Card:
-    """The answer for one case, to be read at a glance.
+    """The main results of one case.
 
-    It has no name and no headline where the page's own says it already.
+    Name and headline are empty on a page with one case, whose own headline says the same.
     """
 
     name: str
     headline: str
     facts: Sequence[tuple[str, str]]
-    """Figures, each with what it is of."""
+    """Figures, each with its unit or label."""
     figure: Figure | None = None
     remarks: Sequence[str] = ()
     parts_title: str = ""
@@ -38,7 +38,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the overview; the best of its row is marked, `share` (0 to 1) is a bar."""
+    """A cell of the overview, with a bar of length `share` (0 to 1); `best` highlights it."""
 
     text: str
     share: float = 0.0
@@ -47,7 +47,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Overview:
-    """One row a case, one column a policy."""
+    """A table with a row for each case and a column for each policy."""
 
     caption: str
     head: Sequence[str]
@@ -56,7 +56,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Block:
-    """Figures, tables or lines of a section that belong together, such as those of one case."""
+    """Figures, tables and lines of a section that belong together, such as those of one case."""
 
     title: str = ""
     figures: Sequence[Figure] = ()
@@ -64,14 +64,14 @@ class Block:
     lines: Sequence[str] = ()
     code: str = ""
     folded: bool = False
-    """Whether only the title shows until it is asked for."""
-    beside: bool = False
-    """Whether the tables stand beside the figures, where there is room."""
+    """Show only the title until the reader opens it."""
+    side_by_side: bool = False
+    """Place the tables next to the figures if the window is wide enough."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with a heading of its own, and the legend that its figures share."""
+    """A section with a heading, an introduction, and the legend that its figures share."""
 
     id: str
     title: str
@@ -79,14 +79,14 @@ class Section:
     blocks: Sequence[Block]
     legend: Sequence[Group] = ()
     grid: bool = False
-    """Whether its blocks stand side by side, where there is room."""
+    """Place the blocks next to each other if the window is wide enough."""
     tiers: bool = False
-    """Whether the legend says what pale and full colours are."""
+    """Explain pale and full colors in the legend."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report."""
+    """A report."""
 
     title: str
     headline: str
@@ -94,4 +94,4 @@ class Page:
     cards: Sequence[Card] = ()
     overview: Overview | None = None
     notes: Sequence[str] = ()
-    sections: Sequence[Section] = field(default_factory=tuple)
+    sections: Sequence[Section] = ()

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The structure of result files, and errors that name the value that does not match it.
+
+docs/results.md describes the files. The types below have only the keys that tables and reports
+read; other keys are not checked, and later versions of kloc may add some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from kloc.base.errors import KlocError
+
+SCHEMA = 1
+"""The version of the files' structure that this kloc writes and reads."""
+
+HINT = "a command such as kloc compare or kloc run writes result files, with --json FILE"
+
+# A float in these types stands for any JSON number. Sums may be nested or null.
+Sums = dict[str, float | dict[str, float | None] | None]
+
+
+class Machine(TypedDict):
+    """A run's machine after its variations."""
+
+    name: str
+    fast_bytes: float
+    slow_bytes: float
+    variant: NotRequired[str | None]
+
+
+class Placement(TypedDict):
+    """The page kinds that `kloc what-if` times as fast in a run."""
+
+    fast: list[str]
+
+
+class Series(TypedDict):
+    """A run's time series."""
+
+    t_ns: NotRequired[list[float]]
+    pages_fast: NotRequired[dict[str, list[float]]]
+    pages_slow: NotRequired[dict[str, list[float]]]
+    promoted: NotRequired[list[float]]
+    demoted: NotRequired[list[float]]
+    moved: NotRequired[dict[str, dict[str, list[float]]]]
+
+
+class Run(TypedDict):
+    """One run. Keys that a computed run (the oracle) or an older kloc omits are not required."""
+
+    workload: str
+    policy: str
+    machine: Machine
+    seed: float
+    cores: float
+    operations: float
+    seconds: float
+    throughput: float
+    computed: bool
+    notes: list[str]
+    size: NotRequired[dict[str, float]]
+    settings: NotRequired[dict[str, Any]]
+    placement: NotRequired[Placement]
+    latency_ns: NotRequired[dict[str, float | None] | None]
+    stall_ns: NotRequired[dict[str, Sums]]
+    idle_ns: NotRequired[float]
+    storage_wait_ns: NotRequired[float]
+    background: NotRequired[dict[str, dict[str, float]]]
+    background_excess_ns: NotRequired[float]
+    migrated_pages: NotRequired[dict[str, Sums]]
+    hint_faults: NotRequired[float]
+    series: NotRequired[Series | None]
+
+
+class Tier(TypedDict, total=False):
+    """A memory tier of a machine profile."""
+
+    capacity: float
+    unit: float
+    read_latency_ns: float
+    write_latency_ns: float
+    read_bandwidth: float
+    write_bandwidth: float
+
+
+class Cpu(TypedDict, total=False):
+    """The core of a machine profile."""
+
+    ns_per_instruction: float
+    store_stall: float
+    l1: float
+    l1_ways: float
+    llc: float
+    llc_ways: float
+
+
+class Storage(TypedDict, total=False):
+    """The storage of a machine profile."""
+
+    read_latency_us: float
+    write_latency_us: float
+    read_bandwidth: float
+    write_bandwidth: float
+
+
+class Profile(TypedDict):
+    """The machine profile, without variations."""
+
+    name: str
+    summary: NotRequired[str]
+    scale: NotRequired[float]
+    fast: NotRequired[Tier]
+    slow: NotRequired[Tier]
+    cpu: NotRequired[Cpu]
+    storage: NotRequired[Storage]
+
+
+class RunsDocument(TypedDict):
+    """A result file of `kloc compare`, `kloc run` or `kloc what-if`."""
+
+    kernel: dict[str, Any]
+    versions: dict[str, Any]
+    machine: Profile
+    runs: list[Run]
+
+
+class KindUse(TypedDict, total=False):
+    """The use of the pages of one kind."""
+
+    pages_allocated: float | None
+    references: float | None
+    misses: float | None
+    lifetime_ns: dict[str, float | None] | None
+    interval_ns: dict[str, float | None] | None
+
+
+class ObjectDocument(TypedDict):
+    """A result file of `kloc objects`."""
+
+    workload: str
+    kernel: dict[str, Any]
+    versions: dict[str, Any]
+    machine: Profile
+    inputs: dict[str, dict[str, KindUse] | None]
+    seed: NotRequired[float]
+    variant: NotRequired[str]
+
+
+def validate(path: Path, content: Any) -> None:
+    """Raise KlocError unless `content`, read from `path`, is runs or what `kloc objects` writes.
+
+    The schema number is checked first, because another schema may have another structure.
+    """
+    if not isinstance(content, Mapping) or "schema" not in content:
+        raise KlocError(f"{path} is not a result file of kloc: it has no schema number", HINT)
+    if content["schema"] != SCHEMA:
+        raise KlocError(
+            f"{path} has schema {content['schema']}; this kloc reads schema {SCHEMA}",
+            "read it with the version of kloc that wrote it",
+        )
+    if "kernels" in content:
+        raise KlocError(f"{path} is a result of kloc bench, which cannot be shown again")
+    key, document = ("inputs", ObjectDocument) if "inputs" in content else ("runs", RunsDocument)
+    _check(path, content, document)
+    if not content[key]:
+        raise KlocError(f"{path}: {key}: expected at least one", HINT)
+
+
+def _check(path: Path, content: Mapping[str, Any], document: Any) -> None:
+    # The commands for servers import this module in environments without msgspec.
+    import msgspec
+
+    try:
+        msgspec.convert(content, document)
+    except msgspec.ValidationError as error:
+        where, problem = _explain(str(error))
+        raise KlocError(f"{path}: {where}: {problem}", HINT) from error
+
+
+_ERROR = re.compile(r"(?P<problem>.*?)(?: - at `\$\.?(?P<where>.*)`)?")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_EXPECTED = re.compile(r"Expected `([^`]*)`.*")
+
+_WORDS = {
+    "float": "a number",
+    "str": "a string",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
+"""The names of JSON's types in errors, by msgspec's names for them."""
+
+
+def _explain(message: str) -> tuple[str, str]:
+    """Return the place in the file and the problem that an error of msgspec names."""
+    match = _ERROR.fullmatch(message)
+    assert match is not None
+    where, problem = match["where"] or "", match["problem"]
+    if missing := _MISSING.fullmatch(problem):
+        return ".".join(filter(None, (where, missing[1]))), "missing"
+    if expected := _EXPECTED.fullmatch(problem):
+        names = (_WORDS.get(name, name) for name in expected[1].split(" | "))
+        problem = f"expected {' or '.join(names)}"
+    # msgspec does not name the keys of a mapping.
+    return where.replace("[...]", ".*"), problem
