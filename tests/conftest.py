@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What several tests need: things built once, with their progress shown."""
+"""Fixtures of all tests: what is built once a session, and an empty cache."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +12,8 @@ from kloc.build import kernel, kernel_source, plugin, root
 
 
 @contextmanager
-def _seen(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let the person see what the block says, which may take minutes."""
+def _output_shown(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Show the output of the block, which may take minutes, instead of capturing it."""
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         yield
@@ -21,34 +21,36 @@ def _seen(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tools(request: pytest.FixtureRequest) -> root.Root:
-    with _seen(request):
+    """The tool root."""
+    with _output_shown(request):
         return root.tool_root()
 
 
 @pytest.fixture(scope="session")
 def linux(request: pytest.FixtureRequest, tools: root.Root) -> Path:
-    """Debian's kernel source."""
-    with _seen(request):
+    """The directory of Debian's kernel source without our changes."""
+    with _output_shown(request):
         return kernel_source.unpatched_source()
 
 
 @pytest.fixture(scope="session")
 def machine_kernel(request: pytest.FixtureRequest, tools: root.Root) -> kernel.Kernel:
-    with _seen(request):
+    """The machine's kernel."""
+    with _output_shown(request):
         return kernel.build()
 
 
 @pytest.fixture(scope="session")
 def model(request: pytest.FixtureRequest, tools: root.Root) -> Path:
     """The timing model, model.so."""
-    with _seen(request):
+    with _output_shown(request):
         return plugin.build()
 
 
 @pytest.fixture
 def empty_cache(tmp_path: Path) -> Iterator[Path]:
-    """A cache folder with nothing in it."""
-    real = cache.directory()
+    """An empty cache directory, in use during the test."""
+    original = cache.directory()
     cache.use_directory(tmp_path / "cache")
     yield cache.directory()
-    cache.use_directory(real)
+    cache.use_directory(original)

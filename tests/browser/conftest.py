@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A browser: Debian's headless Chromium in a root of its own, told what to do over a pipe."""
+"""A fixture that controls headless Chromium, in a Debian root of its own, through a pipe."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from kloc.build.browser import browser_root
 from kloc.build.root import Root
 
 OPTIONS = ("--no-sandbox", "--remote-debugging-pipe", "--user-data-dir=/tmp/profile")
-"""It has a namespace of its own already, in which its sandbox could make no other."""
+"""Options of Chromium. In the root's namespaces it cannot create those of its own sandbox."""
 
 PROGRAM = "exec /usr/lib/chromium/chromium-headless-shell 3<&0 4>&1 >&2 " + " ".join(OPTIONS)
-"""Commands come in on descriptor 3, answers and events go out on 4."""
+"""Starts Chromium: it reads commands from descriptor 3, and writes answers and events to 4."""
 
 ANSWER_SECONDS = 60
+"""How long a test waits for an answer."""
 
 
 class Page:
-    """One page of the browser; `events` are those of the log, the console and the network."""
+    """A page of the browser; `events` has the events of its log, console and network."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        """Open an empty one."""
+        """Open an empty page."""
         self.events: list[dict[str, Any]] = []
         self._process = process
         self._pending = b""
@@ -43,13 +44,13 @@ class Page:
             self.call(f"{domain}.enable")
 
     def open(self, path: Path) -> None:
-        """Load a file and wait until all of it is there."""
+        """Load a file and wait until it is loaded completely."""
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
         self._read_until(lambda message: message.get("method") == "Page.loadEventFired")
 
     def show(self, *, dark: bool = False, width: int = 1280, medium: str = "screen") -> None:
-        """Make the page's window so wide, in light or dark, on a screen or on paper ("print")."""
+        """Set color scheme, window width in pixels, and medium ("screen" or "print")."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=medium, features=[scheme])
         self.call(
@@ -61,18 +62,18 @@ class Page:
         )
 
     def value(self, expression: str) -> Any:
-        """Return what a JavaScript expression gives in the page."""
+        """Return the value of a JavaScript expression in the page."""
         done = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
 
     def pdf(self) -> bytes:
-        """Return the page as it prints."""
+        """Return the page as PDF, as it prints."""
         done = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
         return base64.b64decode(done["data"])
 
     def picture(self) -> bytes:
-        """Return all of the page as PNG."""
+        """Return the complete page as PNG."""
         done = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         return base64.b64decode(done["data"])
 
@@ -104,7 +105,7 @@ class Page:
         descriptor = self._process.stdout.fileno()
         while b"\0" not in self._pending:
             ready, _, _ = select.select([descriptor], [], [], ANSWER_SECONDS)
-            assert ready, f"the browser said nothing for {ANSWER_SECONDS} s"
+            assert ready, f"no answer from the browser in {ANSWER_SECONDS} s"
             chunk = os.read(descriptor, 1 << 16)
             assert chunk, "the browser ended"
             self._pending += chunk
@@ -115,6 +116,7 @@ class Page:
 
 @pytest.fixture(scope="session")
 def chromium(request: pytest.FixtureRequest) -> Root:
+    """The root with Chromium, made on first use."""
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         return browser_root()
@@ -122,7 +124,7 @@ def chromium(request: pytest.FixtureRequest) -> Root:
 
 @pytest.fixture
 def browser(chromium: Root, tmp_path: Path) -> Iterator[Page]:
-    """A page of a browser that sees the folders of all tests."""
+    """An empty page. The browser can read the temporary directories of all tests."""
     command = chromium.command(["/bin/sh", "-c", PROGRAM], binds=[tmp_path.parent])
     with (tmp_path / "chromium.log").open("wb") as log:
         process = subprocess.Popen(

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls libkloc's functions as the arguments say, with a prctl() that is its
- * own: it prints what it is called with, and fails with the error whose number is
- * in the environment as PRCTL_ERROR.
+ * Calls one function of libkloc, and replaces prctl(): it prints its arguments,
+ * and fails with errno set to PRCTL_ERROR if the environment has that.
  *
  *	libkloc_test enable PID ON | memsize WHERE BYTES | nothing
  *
- * Prints what the function returned, and the error's number.
+ * Prints the function's return value, and errno if it failed.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -39,7 +38,7 @@ int main(int argc, char **argv)
 {
 	int result;
 
-	/* What the constructor has left. */
+	/* The library's constructor must not change errno. */
 	if (errno)
 		return 3;
 	if (argc == 2 && strcmp(argv[1], "nothing") == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's configuration: where it is not Debian's, there is a reason."""
+"""The kernel's configuration: every difference from Debian's has a reason."""
 
 import lzma
 import re
@@ -14,11 +14,12 @@ DEBIAN = "usr/src/linux-config-6.12/config.amd64_none_amd64.xz"
 
 
 def values(text: str) -> dict[str, str]:
+    """Return the value of each symbol that a .config sets."""
     return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
 
 
-def choices(linux: Path, areas: list[str]) -> set[str]:
-    """Return the symbols of these Kconfig files that a person can set: those with a prompt."""
+def settable_symbols(linux: Path, areas: list[str]) -> set[str]:
+    """Return the symbols with a prompt, which users can set, of the Kconfig files in `areas`."""
     found = set()
     for area in areas:
         for kconfig in linux.glob(area):
@@ -29,13 +30,16 @@ def choices(linux: Path, areas: list[str]) -> set[str]:
     return found
 
 
-def differing(ours: dict[str, str], debian: dict[str, str], symbols: set[str]) -> dict[str, str]:
-    """Return the symbols that differ. What Debian has as a module is not in use until loaded."""
+def differences(ours: dict[str, str], debian: dict[str, str], symbols: set[str]) -> dict[str, str]:
+    """Return the symbols that differ, and how.
+
+    Symbols that are modules in Debian are left out: a module is unused until it is loaded.
+    """
     different = {}
     for symbol in symbols:
-        one, other = debian.get(symbol, "n"), ours.get(symbol, "n")
-        if one != other and one != "m":
-            different[symbol] = f"{one} in Debian, {other} here"
+        theirs, own = debian.get(symbol, "n"), ours.get(symbol, "n")
+        if theirs not in (own, "m"):
+            different[symbol] = f"{theirs} in Debian, {own} here"
     return different
 
 
@@ -45,21 +49,21 @@ def test_every_difference_has_a_reason(
     listed = tomllib.loads((kernel_source.KERNEL / "config" / "differences.toml").read_text())
     debian = values(lzma.decompress((tools.path / DEBIAN).read_bytes()).decode())
     ours = values(machine_kernel.config.read_text())
-    different = differing(ours, debian, choices(linux, listed["areas"]))
+    different = differences(ours, debian, settable_symbols(linux, listed["areas"]))
 
     patterns = [pattern for entry in listed["difference"] for pattern in entry["symbols"]]
     assert all(entry["reason"] for entry in listed["difference"])
 
     unexplained = {
-        symbol: what
-        for symbol, what in sorted(different.items())
+        symbol: difference
+        for symbol, difference in sorted(different.items())
         if not any(fnmatchcase(symbol, pattern) for pattern in patterns)
     }
-    assert not unexplained, "add these to kernel/config/differences.toml, with the reason"
+    assert not unexplained, "add these to kernel/config/differences.toml, each with its reason"
 
     stale = [
         pattern
         for pattern in patterns
         if not any(fnmatchcase(symbol, pattern) for symbol in different)
     ]
-    assert not stale, "these do not differ (any more)"
+    assert not stale, "remove these from kernel/config/differences.toml: they do not differ"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's unit tests of what needs no tiers, in the kernel as a program."""
+"""The kernel's unit tests that need no tiers, run in the kernel for ARCH=um, a program."""
 
 import re
 
@@ -12,10 +12,10 @@ PROGRAM = kernel_make.OBJECTS / "linux"
 
 
 @pytest.mark.soak
-def test_contexts(tools: Root) -> None:
+def test_unit_tests_of_contexts_pass(tools: Root) -> None:
     program = kernel.build_um()
     printed = tools.run(
-        # KUnit's results end with the program, as there is no root to mount.
+        # There is no root to mount: the kernel halts after the tests. Its status is not used.
         ["sh", "-c", f"{PROGRAM} mem=64M kunit_shutdown=halt con=null con0=fd:0,fd:1 || true"],
         binds=[Bind(program.parent, kernel_make.OBJECTS)],
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs that workloads bring along: they build, work, and see what was not done."""
+"""The C programs of workloads: they build and work, and their check finds lost or wrong files."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kloc.build.root import Root
 from kloc.measure.workload import SOURCES
 
 
-def run(name: str, *arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(name: str, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [programs.build(SOURCES / f"{name}.c"), *map(str, arguments)],
-        cwd=folder,
+        cwd=cwd,
         capture_output=True,
         text=True,
     )
 
 
 def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
-    """Return what was counted of each operation, by all processes."""
+    """Return the count of each operation, summed over all processes."""
     assert done.returncode == 0, done.stderr
     total: dict[str, int] = {}
     for line in done.stdout.splitlines():
@@ -34,39 +34,39 @@ def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
 
 
 @pytest.fixture(params=["smallfiles", "mail"])
-def worked(request: pytest.FixtureRequest, tools: Root, tmp_path: Path) -> str:
-    """A program that has loaded and run in tmp_path."""
+def program(request: pytest.FixtureRequest, tools: Root, tmp_path: Path) -> str:
+    """The name of a program that has loaded and run in tmp_path."""
     name = str(request.param)
-    assert counts(run(name, "load", 4, 400, 20, 1, folder=tmp_path))["time"] == 1600
-    operations = counts(run(name, "run", 4, 400, 20, 1, folder=tmp_path))
+    assert counts(run(name, "load", 4, 400, 20, 1, cwd=tmp_path))["time"] == 1600
+    operations = counts(run(name, "run", 4, 400, 20, 1, cwd=tmp_path))
     assert operations.pop("time") == sum(operations.values())
     assert all(operations.values())
     return name
 
 
-def test_what_was_done_is_found(worked: str, tmp_path: Path) -> None:
-    assert counts(run(worked, "check", 4, 400, 20, 1, folder=tmp_path))["read"] == 1600
+def test_check_finds_all_files(program: str, tmp_path: Path) -> None:
+    assert counts(run(program, "check", 4, 400, 20, 1, cwd=tmp_path))["read"] == 1600
 
 
-def test_another_seed_leaves_other_files(worked: str, tmp_path: Path) -> None:
-    assert run(worked, "check", 4, 400, 20, 2, folder=tmp_path).returncode == 1
+def test_check_with_another_seed_fails(program: str, tmp_path: Path) -> None:
+    assert run(program, "check", 4, 400, 20, 2, cwd=tmp_path).returncode == 1
 
 
-def test_a_file_with_other_contents_is_seen(worked: str, tmp_path: Path) -> None:
-    kept = max(tmp_path.glob("*01/*"))
-    kept.write_bytes(bytes(kept.stat().st_size))
-    done = run(worked, "check", 4, 400, 20, 1, folder=tmp_path)
+def test_check_finds_a_file_with_wrong_contents(program: str, tmp_path: Path) -> None:
+    file = max(tmp_path.glob("*01/*"))
+    file.write_bytes(bytes(file.stat().st_size))
+    done = run(program, "check", 4, 400, 20, 1, cwd=tmp_path)
     assert done.returncode == 1
-    assert f"{kept.name}: wrong contents" in done.stderr
+    assert file.name in done.stderr
 
 
-def test_a_lost_file_is_seen(worked: str, tmp_path: Path) -> None:
+def test_check_finds_a_lost_file(program: str, tmp_path: Path) -> None:
     max(tmp_path.glob("*01/*")).unlink()
-    assert run(worked, "check", 4, 400, 20, 1, folder=tmp_path).returncode == 1
+    assert run(program, "check", 4, 400, 20, 1, cwd=tmp_path).returncode == 1
 
 
-def test_rows_are_in_libsvm_s_format(tools: Root, tmp_path: Path) -> None:
-    rows = run("sparse", 1000, 5000, 40, folder=tmp_path).stdout.splitlines()
+def test_rows_are_in_libsvm_format(tools: Root, tmp_path: Path) -> None:
+    rows = run("sparse", 1000, 5000, 40, cwd=tmp_path).stdout.splitlines()
     assert len(rows) == 1000
     assert {row.split()[0] for row in rows} == {"+1", "-1"}
     for row in rows:
@@ -76,7 +76,7 @@ def test_rows_are_in_libsvm_s_format(tools: Root, tmp_path: Path) -> None:
         assert 20 <= len(features) <= 40
 
 
-def test_a_program_that_does_not_compile_is_told(tools: Root, tmp_path: Path) -> None:
+def test_program_that_does_not_compile_is_an_error(tools: Root, tmp_path: Path) -> None:
     (tmp_path / "broken.c").write_text("int main(void) { return what; }\n")
     with pytest.raises(KlocError, match=r"what.* undeclared"):
         programs.build(tmp_path / "broken.c")

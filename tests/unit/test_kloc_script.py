@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The launcher on hosts that lack something."""
+"""The ./kloc script on hosts without Python: what it installs, and what it says otherwise."""
 
 import shutil
 import subprocess
@@ -14,15 +14,15 @@ TOOLS = ("cut", "dirname", "flock", "id", "mkdir", "readlink", "sha256sum")
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A PATH of little more than a shell, without Python."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
+    """A directory for $PATH with a few tools and no Python."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
     for tool in TOOLS:
-        (folder / tool).symlink_to(shutil.which(tool) or pytest.fail(tool))
-    return folder
+        (directory / tool).symlink_to(shutil.which(tool) or pytest.fail(tool))
+    return directory
 
 
-def launch(path: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+def start(path: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["/bin/sh", PROJECT / "kloc", *argv],
         env={"PATH": str(path), "HOME": str(path)},
@@ -32,23 +32,23 @@ def launch(path: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_no_python_and_not_debian(path: Path) -> None:
-    done = launch(path, "doctor")
+def test_system_without_apt_is_told_the_requirement(path: Path) -> None:
+    done = start(path, "doctor")
     assert done.returncode == 1
-    assert "kloc needs Python 3.11" in done.stderr
+    assert "Python 3.11" in done.stderr
 
 
-def test_no_python_and_nobody_to_ask(path: Path) -> None:
+def test_nothing_is_installed_without_a_terminal(path: Path) -> None:
     (path / "apt-get").symlink_to("/bin/false")
-    done = launch(path, "doctor")
+    done = start(path, "doctor")
     assert done.returncode == 1
-    assert "say --yes" in done.stderr
+    assert "--yes" in done.stderr
     assert "apt-get install python3 python3-venv" in done.stderr
 
 
-def test_apt_that_fails(path: Path) -> None:
+def test_apt_that_fails_is_an_error(path: Path) -> None:
     (path / "apt-get").symlink_to("/bin/false")
     (path / "sudo").symlink_to("/usr/bin/env")
-    done = launch(path, "doctor", "--yes")
+    done = start(path, "doctor", "--yes")
     assert done.returncode == 1
-    assert "could not install" in done.stderr
+    assert "python3-venv" in done.stderr
