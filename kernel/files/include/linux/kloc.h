@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Contexts of files: what the rest of the kernel calls. See mm/kloc.
+ * Kernel-level object contexts (KLOC): hooks for the rest of the kernel.
  *
- * All of it is a no-op behind a static key until KLOC is switched on, and
- * nothing at all without CONFIG_KLOC.
+ * While KLOC is disabled, each hook is a no-op behind a static key. Without
+ * CONFIG_KLOC, it compiles to nothing. See Documentation/mm/kloc.rst.
  */
 #ifndef _LINUX_KLOC_H
 #define _LINUX_KLOC_H
@@ -18,9 +18,9 @@ struct folio;
 struct inode;
 
 /*
- * kswapd leaves it to contexts to demote their pages until its priority is down
- * to this: they have had the time then, or cannot. With the multi-gen LRU its
- * priority begins at about 6.
+ * kswapd does not demote pages of contexts before its priority drops to this
+ * value: klocd comes first. At this value klocd had the time to demote them, or
+ * cannot. With the multi-gen LRU the priority of kswapd begins at about 6.
  */
 #define KLOC_KEEPS_PRIORITY	3
 
@@ -50,7 +50,7 @@ static inline bool kloc_is_on(void)
 	return static_branch_unlikely(&kloc_key);
 }
 
-/* Does it have to be known which pages are used? */
+/* Is the use of single pages tracked? Enabled when fast memory gets short. */
 static inline bool kloc_notes_pages(void)
 {
 	return static_branch_unlikely(&kloc_pages_key);
@@ -111,8 +111,8 @@ static inline long kloc_prctl(unsigned long what, unsigned long pid,
 #endif /* CONFIG_KLOC */
 
 /**
- * kloc_inode_destroy() - an inode goes, and its context with it
- * @inode: the inode, which nobody uses any more
+ * kloc_inode_destroy() - free the context of an inode that is being destroyed
+ * @inode: the inode, without users
  */
 static inline void kloc_inode_destroy(struct inode *inode)
 {
@@ -121,8 +121,8 @@ static inline void kloc_inode_destroy(struct inode *inode)
 }
 
 /**
- * kloc_file_open() - a file has been opened
- * @file: the file, nobody else has it yet
+ * kloc_file_open() - tell the context of a file that the file was opened
+ * @file: the new open file, not visible to anyone else yet
  */
 static inline void kloc_file_open(struct file *file)
 {
@@ -131,8 +131,8 @@ static inline void kloc_file_open(struct file *file)
 }
 
 /**
- * kloc_file_close() - a file is closed for the last time
- * @file: the file, its inode and dentry are still there
+ * kloc_file_close() - tell the context of a file that an open file is released
+ * @file: the open file, with its inode and dentry still valid
  */
 static inline void kloc_file_close(struct file *file)
 {
@@ -141,13 +141,13 @@ static inline void kloc_file_close(struct file *file)
 }
 
 /**
- * kloc_file_access() - a file is about to be read or written
+ * kloc_file_access() - tell a context that its file will be read or written
  * @direction: READ or WRITE
- * @file: the file
- * @pos: where
- * @count: bytes
+ * @file: the open file
+ * @pos: position of the first byte
+ * @count: bytes requested
  *
- * Not called for what has no position.
+ * Not called for files without a position, such as pipes.
  */
 static inline void kloc_file_access(int direction, const struct file *file,
 				    loff_t pos, size_t count)
@@ -157,8 +157,8 @@ static inline void kloc_file_access(int direction, const struct file *file,
 }
 
 /**
- * kloc_inode_touch() - a file is used in another way
- * @inode: the inode, which the caller keeps
+ * kloc_inode_touch() - tell a context that its file is used in another way
+ * @inode: the inode, which the caller has a reference to
  */
 static inline void kloc_inode_touch(struct inode *inode)
 {
@@ -167,15 +167,15 @@ static inline void kloc_inode_touch(struct inode *inode)
 }
 
 /**
- * kloc_alloc_folio() - allocate page cache where its context should be
- * @mapping: that the folio is for
- * @gfp: how
- * @order: of the folio
+ * kloc_alloc_folio() - allocate a folio of page cache in its context's tier
+ * @mapping: mapping that the folio is for
+ * @gfp: allocation flags
+ * @order: order of the folio
  *
- * Nothing is reclaimed, and nobody woken, for having a folio in the one tier
- * rather than in the other.
+ * Does not reclaim and does not wake kswapd: neither is worth having a folio in
+ * one tier rather than the other.
  *
- * Return: the folio, or NULL: then allocate it as if there were no contexts.
+ * Return: the folio, or NULL if the caller must allocate it without contexts.
  */
 static inline struct folio *kloc_alloc_folio(struct address_space *mapping,
 					     gfp_t gfp, unsigned int order)
@@ -184,7 +184,7 @@ static inline struct folio *kloc_alloc_folio(struct address_space *mapping,
 }
 
 /**
- * kloc_folio_added() - a folio was added to the page cache
+ * kloc_folio_added() - tell a context that it got a new folio of page cache
  * @folio: the folio, locked
  */
 static inline void kloc_folio_added(struct folio *folio)
@@ -194,7 +194,7 @@ static inline void kloc_folio_added(struct folio *folio)
 }
 
 /**
- * kloc_folio_used() - a folio of the page cache is used
+ * kloc_folio_used() - track the use of a folio of the page cache
  * @folio: the folio, which the caller has a reference to
  */
 static inline void kloc_folio_used(struct folio *folio)
@@ -204,10 +204,10 @@ static inline void kloc_folio_used(struct folio *folio)
 }
 
 /**
- * kloc_keeps_folio() - is a folio moved by its context alone?
+ * kloc_keeps_folio() - check if only its context may demote a folio
  * @folio: the folio, locked
  *
- * Return: true if reclaim should not demote it.
+ * Return: true if reclaim should not demote the folio.
  */
 static inline bool kloc_keeps_folio(struct folio *folio)
 {
@@ -215,13 +215,13 @@ static inline bool kloc_keeps_folio(struct folio *folio)
 }
 
 /**
- * kloc_keeps_slab() - does kswapd leave inodes and dentries where they are?
+ * kloc_keeps_slab() - check if kswapd should not shrink inodes and dentries
  * @nid: node that is short of memory
  *
- * Making them again costs more than is won where another tier has room for what
- * can be moved and for new ones.
+ * While slow memory has free memory for page cache and new slab, reading the
+ * shrunk objects from disk again costs more than shrinking them gains.
  *
- * Return: true if they are not to be shrunk there by this task.
+ * Return: true if this task should not shrink them on the node.
  */
 static inline bool kloc_keeps_slab(int nid)
 {
@@ -229,9 +229,9 @@ static inline bool kloc_keeps_slab(int nid)
 }
 
 /**
- * kloc_folio_moved() - a folio was migrated, and not by its context
- * @src: where it was
- * @dst: where it is, locked
+ * kloc_folio_moved() - tell a context that someone else migrated its folio
+ * @src: the old folio
+ * @dst: the new folio, locked
  */
 static inline void kloc_folio_moved(struct folio *src, struct folio *dst)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two-tier machine: what the rest of the kernel calls.
+ * The two-tier machine: hooks for the rest of the kernel.
  *
- * Everything here compiles to nothing without CONFIG_KLOC_MACHINE, and is a
- * no-op behind a static key until the timing model is found.
+ * Each hook is a no-op behind a static key until the timing model is found.
+ * Without CONFIG_KLOC_MACHINE, it compiles to nothing.
  */
 #ifndef _LINUX_KLOC_MACHINE_H
 #define _LINUX_KLOC_MACHINE_H
@@ -29,14 +29,14 @@ int __kloc_machine_background_wait(void);
 unsigned long kloc_machine_page_pfn(void);
 
 /**
- * kloc_machine_timer_ticks() - what to program the local APIC timer with
- * @ticks: ticks of the machine's time until the event
- * @event: the clock event device of this CPU
+ * kloc_machine_timer_ticks() - get the ticks to program the APIC timer with
+ * @ticks: ticks of simulated time until the event
+ * @event: clock event device of this CPU
  *
- * The timer counts instructions, not the machine's time.
+ * The local APIC timer counts instructions, not simulated time.
  *
- * Return: ticks until the timer interrupt, which never comes too late by much,
- * but may well come early, see kloc_machine_timer_early().
+ * Return: ticks until the timer interrupt. The interrupt is late by little at
+ * most, but often early, see kloc_machine_timer_early().
  */
 static inline unsigned long
 kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
@@ -47,11 +47,11 @@ kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
 }
 
 /**
- * kloc_machine_timer_early() - is a timer interrupt ahead of its time?
- * @event: the clock event device of this CPU
+ * kloc_machine_timer_early() - check if a timer interrupt came too early
+ * @event: clock event device of this CPU
  *
- * Return: true when the machine's time has not reached the event yet. The
- * timer has then been programmed for the rest, and its handler must not run.
+ * Return: true if simulated time has not reached the event yet. Then the timer
+ * is programmed for the remaining time, and the handler must not run.
  */
 static inline bool kloc_machine_timer_early(struct clock_event_device *event)
 {
@@ -60,12 +60,12 @@ static inline bool kloc_machine_timer_early(struct clock_event_device *event)
 }
 
 /**
- * kloc_machine_forgets_young() - does a cleared accessed bit take the page
- * out of the TLB?
+ * kloc_machine_forgets_young() - check if a page whose accessed bit is cleared
+ * has to be flushed from the TLB
  *
- * Linux leaves it in, and trusts that it falls out soon. QEMU's TLB is large,
- * and grows and shrinks by the host's time: which accesses are seen again
- * would depend on the host.
+ * Linux does not flush it, as the entry is replaced soon on real processors.
+ * QEMU's TLB is large and is resized by host time: without a flush, the host
+ * would decide which later accesses set the bit again.
  *
  * Return: true in the two-tier machine.
  */
@@ -75,13 +75,13 @@ static inline bool kloc_machine_forgets_young(void)
 }
 
 /**
- * kloc_machine_background_wait() - let time catch up with a background thread
+ * kloc_machine_background_wait() - let simulated time catch up with a thread
  *
- * A background thread runs on a core of its own, as far as time is concerned.
- * One whose core is ahead of the machine's time sleeps here until the machine
- * is there too. Called where the thread offers to be rescheduled.
+ * Background threads run on a simulated core of their own, with its own clock. If
+ * this clock is ahead of simulated time by more than background_ahead_ns, the
+ * thread sleeps until simulated time has caught up. Called by cond_resched().
  *
- * Return: whether it slept, as cond_resched() does: 0 or 1.
+ * Return: 1 if the thread slept, otherwise 0, like cond_resched().
  */
 static inline int kloc_machine_background_wait(void)
 {
@@ -92,10 +92,10 @@ static inline int kloc_machine_background_wait(void)
 
 /**
  * kloc_machine_tag_page() - tell the timing model what a page is used for
- * @page: head of an allocation that nobody else keeps a private value in
+ * @page: head of an allocation whose page->private is not used otherwise
  * @tag: one of KLOC_MACHINE_TAG_*
  *
- * The page allocator clears the tag when it hands out the page the next time.
+ * The page allocator clears the tag when it allocates the page the next time.
  */
 static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
 {
@@ -106,7 +106,7 @@ static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
 /**
  * kloc_machine_tag_pages() - tell the timing model what pages are used for
  * @pages: heads of allocations, see kloc_machine_tag_page()
- * @count: how many
+ * @count: number of @pages
  * @tag: one of KLOC_MACHINE_TAG_*
  */
 static inline void kloc_machine_tag_pages(struct page **pages,
@@ -120,14 +120,14 @@ static inline void kloc_machine_tag_pages(struct page **pages,
 }
 
 /**
- * kloc_machine_new_tag() - what are pages asked for?
- * @gfp: flags of the request
+ * kloc_machine_new_tag() - guess from the GFP flags what new pages are for
+ * @gfp: flags of the allocation
  *
- * Page cache says that it will write (__GFP_WRITE) or reads ahead
- * (__GFP_NORETRY), a block device does without high memory. Requests for
- * migration do not tell (__GFP_NOMEMALLOC), but for huge pages.
+ * Page cache of files sets __GFP_WRITE or, for read-ahead, __GFP_NORETRY. Page
+ * cache of block devices has no __GFP_HIGHMEM. Allocations for migration
+ * (__GFP_NOMEMALLOC) only tell in the case of huge pages.
  *
- * Return: one of KLOC_MACHINE_NEW_*, or 0 if it does not say.
+ * Return: one of KLOC_MACHINE_NEW_*, or 0 if the flags do not tell.
  */
 static inline unsigned long kloc_machine_new_tag(gfp_t gfp)
 {
@@ -144,12 +144,12 @@ static inline unsigned long kloc_machine_new_tag(gfp_t gfp)
 
 /**
  * kloc_machine_new_pages() - tell the timing model what new pages are for
- * @page: the first of them, which the allocator is about to hand out
- * @order: there are 2^order
- * @gfp: flags of the request
+ * @page: first page, which the allocator is about to return
+ * @order: order of the allocation: there are 2^order pages
+ * @gfp: flags of the allocation
  *
- * Pages are zeroed, and copied to, before their owner can be told from their
- * struct page.
+ * Pages are zeroed, or copied to, before their struct page shows their owner.
+ * Until then, the tag in page->index does.
  */
 static inline void kloc_machine_new_pages(struct page *page, unsigned int order,
 					  gfp_t gfp)

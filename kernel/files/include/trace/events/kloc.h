@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/tracepoint.h>
 
+/* The device and the inode number are 0 if the inode is being destroyed. */
 DECLARE_EVENT_CLASS(kloc_knode,
 
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
@@ -30,18 +31,26 @@ DECLARE_EVENT_CLASS(kloc_knode,
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->ino)
 );
 
+/* The context of an inode was made. */
 DEFINE_EVENT(kloc_knode, kloc_knode_create,
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
 	TP_ARGS(knode, inode));
 
+/* A context became active: its file is in use. */
 DEFINE_EVENT(kloc_knode, kloc_activate,
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
 	TP_ARGS(knode, inode));
 
+/* A context became inactive: its file was closed, or not used for a while. */
 DEFINE_EVENT(kloc_knode, kloc_deactivate,
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
 	TP_ARGS(knode, inode));
 
+/*
+ * Pages of a context were moved to node nid: moved of them, while failed could
+ * not be migrated. knode is 0 if the pages are the oldest of any files. The
+ * names of reasons are those of enum kloc_event (mm/kloc/kloc.h), in its order.
+ */
 TRACE_EVENT(kloc_migrate,
 
 	TP_PROTO(const struct knode *knode, int nid, int reason,
