@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run as `python -m kloc`, which is what the launcher does."""
+"""Runs kloc as `python -m kloc`; the launcher does this."""
 
 import sys
 

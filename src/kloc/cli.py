@@ -1,56 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line: finds the subcommand's module and runs it."""
+"""Parses the command line, runs the command's module and reports its errors."""
+
+from __future__ import annotations
 
 import argparse
-import importlib
 import os
-import pkgutil
 import signal
 import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any
 
-from kloc import commands
-from kloc.base import cache, terminal
-from kloc.base.errors import KlocError, explained
+from kloc import __version__, commands
+from kloc.base import cache, environment, terminal
+from kloc.base.errors import KlocError, UsageError, explained
+from kloc.base.paths import PROJECT
+from kloc.commands import help, parser
 
 FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
 
 
-class Command(Protocol):
-    """What a module under kloc.commands has."""
-
-    NAME: str
-    HELP: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's own options."""
-
-    def run(self, args: argparse.Namespace) -> int:
-        """Do it; return the exit status."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line `argv` (default: the process's own); return the exit status."""
-    arguments, program = _split(list(sys.argv[1:] if argv is None else argv))
-    parser = _parser(_commands())
-    _complete(parser)
-    args = parser.parse_args(arguments)
-    if program is not None and not getattr(args.command, "TAKES_PROGRAM", False):
-        parser.error(f"{args.command.NAME} takes no program after '--'")
-    args.program = program
-    _end_as_if_interrupted()
+    """Run the command line `argv` (default: this process's) and return the exit status."""
+    _catch_signals()
     try:
-        _settle(args)
-        return cast(Command, args.command).run(args)
+        if "_ARGCOMPLETE" in os.environ:
+            _complete()
+        args = parse(sys.argv[1:] if argv is None else argv)
+        _apply_common_options(args)
+        command: commands.Command = args.command
+        return command.load().run(args)
     except KlocError as error:
         _report(error)
-        return FAILED
+        return USAGE if isinstance(error, UsageError) else FAILED
     except KeyboardInterrupt:
         terminal.say("kloc: interrupted")
         return INTERRUPTED
@@ -63,71 +49,127 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _end_as_if_interrupted() -> None:
-    """Let a SIGTERM, and a terminal that closes, do what Ctrl-C does: all is cleaned up."""
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a command line, with its `command` and its `program` (None without).
+
+    Installs the packages that the command needs, because its module imports them. Prints help or
+    the version, and exits, where that is asked for. Exits with status USAGE, or raises UsageError,
+    if the command line is wrong.
+    """
+    words, program = _split_program(argv)
+    first = _command_index(words)
+    args = argparse.Namespace()
+    _top_parser().parse_all(words[:first], args)
+    if first == len(words):
+        if program is not None:
+            raise UsageError("no command before '--'", help.HINT)
+        print(help.overview(), end="")
+        raise SystemExit(0)
+    name, rest = words[first], words[first + 1 :]
+    if name == "help":
+        return parse([*rest[:1], "--help"])
+    args.command = command = commands.find(name)
+    for extra in command.needs:
+        environment.require(extra, f"kloc {command.name}")
+    command_parser = parser.Parser(prog=f"kloc {command.name}", add_help=False)
+    _configure(command_parser, command)
+    command_parser.parse_all(rest, args)
+    if program is not None and not command.takes_program:
+        command_parser.error("this command takes no program after '--'")
+    args.program = program
+    return args
+
+
+def version() -> str:
+    """Return kloc's version, with the checkout's commit if that is known."""
+    if not (PROJECT / ".git").exists():
+        return f"kloc {__version__}"
+    try:
+        git = ["git", "-C", str(PROJECT), "rev-parse", "--short=12", "HEAD"]
+        done = subprocess.run(git, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return f"kloc {__version__}"
+    return f"kloc {__version__} ({done.stdout.strip()})"
+
+
+class _PrintVersion(argparse.Action):
+    """Prints the version and exits. argparse's own action would run git for every command."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(version())
+        parser.exit()
+
+
+def _top_parser() -> parser.Parser:
+    """Return the parser of the options that may stand before the command."""
+    top = parser.Parser(prog="kloc", add_help=False)
+    parser.add_common_options(top)
+    top.add_argument("--version", action=_PrintVersion, nargs=0)
+    top.format_help = help.overview  # type: ignore[method-assign]
+    return top
+
+
+def _configure(command_parser: parser.Parser, command: commands.Command) -> None:
+    """Give the parser the command's help, arguments and options."""
+    module = command.load()
+    command_parser.usage = help.usage(command.name, module.USAGE)
+    command_parser.description = help.wrap(module.DESCRIPTION)
+    command_parser.epilog = help.examples(module.EXAMPLES)
+    command_parser.takes_program = command.takes_program
+    module.add_arguments(command_parser)
+    parser.add_common_options(command_parser)
+
+
+def _split_program(argv: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """Split at the first `--`: return kloc's own words, and the program's, None without `--`."""
+    words = list(argv)
+    if "--" not in words:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
+
+
+def _command_index(words: Sequence[str]) -> int:
+    """Return the index of the first word that is no option, nor the value of --cache."""
+    index = 0
+    while index < len(words) and words[index].startswith("-"):
+        index += 2 if words[index] == "--cache" else 1
+    return min(index, len(words))
+
+
+def _complete() -> None:
+    """Answer a shell that asks how a command line may go on, and exit."""
+    import argcomplete
+
+    top = parser.Parser(prog="kloc")
+    parser.add_common_options(top)
+    top.add_argument("--version", action=_PrintVersion, nargs=0)
+    subparsers = top.add_subparsers(metavar="COMMAND", parser_class=parser.Parser)
+    words = os.environ.get("COMP_LINE", "").split()
+    for command in commands.COMMANDS:
+        command_parser = subparsers.add_parser(command.name, help=command.help, add_help=False)
+        # Before the command's packages are installed, only its name is completed.
+        if command.name in words and all(environment.has(extra) for extra in command.needs):
+            _configure(command_parser, command)
+    argcomplete.autocomplete(top)
+
+
+def _catch_signals() -> None:
+    """Treat SIGTERM and a closing terminal as Ctrl-C, so that everything is cleaned up."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # nohup says that kloc is to go on.
+    # nohup ignores SIGHUP so that kloc keeps running.
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
-def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:
-    """Split at `--` into kloc's own arguments and a program with its own, or None."""
-    if "--" not in argv:
-        return argv, None
-    at = argv.index("--")
-    return argv[:at], argv[at + 1 :]
-
-
-def _commands() -> list[Command]:
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
-    modules = [importlib.import_module(f"kloc.commands.{name}") for name in names]
-    return [cast(Command, module) for module in modules if hasattr(module, "NAME")]
-
-
-def _parser(known: Sequence[Command]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="kloc", description="Kernel objects in tiered memory.")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    common = _common_options()
-    for command in known:
-        subparser = subparsers.add_parser(
-            command.NAME, help=command.HELP, description=command.HELP, parents=[common]
-        )
-        subparser.set_defaults(command=command)
-        command.add_arguments(subparser)
-    return parser
-
-
-def _common_options() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    group = common.add_argument_group("options of every command")
-    group.add_argument("--yes", action="store_true", help="answer yes to every question")
-    group.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="where all that is built is kept (default: $KLOC_CACHE, else ~/.cache/kloc)",
-    )
-    group.add_argument("--verbose", action="store_true", help="show the commands that are run")
-    return common
-
-
-def _complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell if this is a request to complete a command line."""
-    if "_ARGCOMPLETE" in os.environ:
-        import argcomplete
-
-        argcomplete.autocomplete(parser)
-
-
-def _settle(args: argparse.Namespace) -> None:
+def _apply_common_options(args: argparse.Namespace) -> None:
     terminal.settings.yes = args.yes
     terminal.settings.verbose = args.verbose
     if args.cache is not None:
         cache.use_directory(args.cache)
-    environment = Path(sys.prefix)
-    if environment.parent == cache.directory() / "python":
-        cache.hold(environment)
+    own = Path(sys.prefix)
+    if own.parent == cache.directory() / "python":
+        cache.hold(own)
 
 
 def _report(error: KlocError) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Installs into kloc's Python environment what pyproject.toml asks for.
+"""Installs the Python packages that pyproject.toml lists into kloc's own environment.
 
-The launcher runs this file before anything else is installed: standard library only.
+The ./kloc script runs this file before any package is installed, so its top level imports the
+standard library only.
 """
 
+import importlib.metadata
 import subprocess
 import sys
 import tomllib
@@ -12,21 +14,63 @@ from pathlib import Path
 PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 LAST_LINES = 15
+"""How many lines of pip's output an error quotes."""
+
+
+SECONDS = {"measure": 20, "dev": 15}
+"""About how long the installation of each extra takes."""
 
 
 def has(extra: str) -> bool:
-    """Return whether `extra` is installed."""
-    return _mark(extra).exists()
+    """Return whether all packages of the optional dependencies `extra` are installed."""
+    return _marker(extra).exists() or (not _is_own() and not _missing(extra))
+
+
+def require(extra: str, user: str) -> None:
+    """Install the optional dependencies `extra` if they are missing; `user` needs them.
+
+    Only kloc's own environment is changed. Raises KlocError if the packages cannot be installed,
+    or are missing in an environment that is not kloc's own.
+    """
+    if has(extra):
+        return
+    from kloc.base import cache, progress
+    from kloc.base.errors import KlocError
+
+    if not PYPROJECT.exists():
+        raise KlocError(
+            f"{user} needs a checkout of kloc, and there is none here",
+            "in the machine, use kloc status, top, exec, choose and release",
+        )
+    if not _is_own():
+        raise KlocError(
+            f"{user} needs Python packages that {sys.prefix} lacks: {', '.join(_missing(extra))}",
+            "start kloc by its launcher, ./kloc, which installs them",
+        )
+    marker = _marker(extra)
+    with cache.locked(marker.with_name(f"{marker.name}.lock"), "installing Python packages"):
+        if has(extra):
+            return
+        with progress.estimated(f"installing the Python packages of {user}", SECONDS[extra]):
+            failure = install(extra)
+    if failure:
+        raise KlocError(
+            f"pip could not install the Python packages of {user}:\n{failure}",
+            "check the network, then run kloc again",
+        )
 
 
 def install(extra: str = "") -> str:
-    """Install what the project needs, or what its `extra` adds; return pip's complaint, or ""."""
+    """Install the project's dependencies, or its optional dependencies `extra`.
+
+    Return "" on success, else the last lines that pip printed.
+    """
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     argv = [*pip, *_requirements(extra)]
     done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         return "\n".join(done.stdout.splitlines()[-LAST_LINES:])
-    _mark(extra).touch()
+    _marker(extra).touch()
     return ""
 
 
@@ -36,8 +80,27 @@ def _requirements(extra: str) -> list[str]:
     return found
 
 
-def _mark(extra: str) -> Path:
-    """Return the file that says that `extra`, or without one the environment itself, is whole."""
+def _is_own() -> bool:
+    """Return whether this Python runs from an environment that the ./kloc script created."""
+    return _marker("").exists()
+
+
+def _missing(extra: str) -> list[str]:
+    """Return the packages of `extra` that this Python does not have; all without a checkout."""
+    if not PYPROJECT.exists():
+        return [extra]
+    missing = []
+    for requirement in _requirements(extra):
+        name = requirement.partition("==")[0]
+        try:
+            importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(name)
+    return missing
+
+
+def _marker(extra: str) -> Path:
+    """Return the file whose presence means that `extra`, or the environment, is complete."""
     return Path(sys.prefix) / f"ready-{extra}".rstrip("-")
 
 

@@ -1,6 +1,123 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The subcommands, one module each, and the options that they share (`options`).
+"""The subcommands of kloc: COMMANDS lists them, and each has a module in this package.
 
-A module has NAME, HELP, `add_arguments(parser)` and `run(args) -> int`, the exit status. One with
-`TAKES_PROGRAM = True` is given what follows `--` on the command line as `args.program`.
+Only the module of the chosen command is imported, so that `kloc status` needs no package that only
+measuring needs. Other modules in this package are helpers of the commands.
 """
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from kloc.base.errors import UsageError, closest
+
+MEASURE, INSPECT, SERVER, DEVELOP = "measure", "inspect", "server", "develop"
+
+GROUPS = {
+    MEASURE: "measure programs in the two-tier machine",
+    INSPECT: "inspect what can be measured",
+    SERVER: "inspect and control contexts on the running kernel",
+    DEVELOP: "develop, and set up this host",
+}
+"""The groups of `kloc --help` with their titles, in order."""
+
+
+class CommandModule(Protocol):
+    """The contents of a command's module."""
+
+    USAGE: Sequence[str]
+    """What follows `kloc NAME` on the command line, one string for each form."""
+
+    DESCRIPTION: str
+    """What the command does; paragraphs are separated by blank lines."""
+
+    EXAMPLES: Sequence[tuple[str, str]]
+    """Command lines, each with a few words on what it does."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's own arguments and options."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Run the command and return its exit status."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand.
+
+    `needs` are the extras in pyproject.toml that its module imports. With `takes_program`, the
+    words after `--` are passed to it as `args.program`. `aliases` are older names; no help or
+    completion shows them.
+    """
+
+    name: str
+    group: str
+    help: str
+    needs: tuple[str, ...] = ()
+    takes_program: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        """Return the full name of the command's module."""
+        return f"{__name__}.{self.name.replace('-', '_')}"
+
+    def load(self) -> CommandModule:
+        """Import the command's module. The extras that it needs must be installed."""
+        return cast(CommandModule, importlib.import_module(self.module))
+
+
+_MEASURE_EXTRA = ("measure",)
+
+COMMANDS = (
+    Command(
+        "compare",
+        MEASURE,
+        "measure workloads under several policies, or show result files",
+        _MEASURE_EXTRA,
+    ),
+    Command(
+        "run",
+        MEASURE,
+        "measure one workload, or a program of your own",
+        _MEASURE_EXTRA,
+        takes_program=True,
+    ),
+    Command("objects", MEASURE, "show what a workload uses its memory for", _MEASURE_EXTRA),
+    Command(
+        "what-if",
+        MEASURE,
+        "measure the gain from keeping page kinds in fast memory",
+        _MEASURE_EXTRA,
+    ),
+    Command("bench", MEASURE, "measure the overhead of the kernel patches", _MEASURE_EXTRA),
+    Command("workloads", INSPECT, "list the workloads", _MEASURE_EXTRA),
+    Command("policies", INSPECT, "list the policies, with what each sets", _MEASURE_EXTRA),
+    Command("machines", INSPECT, "list the machines, with their figures"),
+    Command("status", SERVER, "show settings, counters and totals of contexts"),
+    Command("top", SERVER, "show the contexts, largest first"),
+    Command("exec", SERVER, "run a command whose files get contexts", takes_program=True),
+    Command("choose", SERVER, "give the files of running processes contexts", aliases=("enable",)),
+    Command("release", SERVER, "undo kloc choose for running processes", aliases=("disable",)),
+    Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA),
+    Command("kernel", DEVELOP, "build the kernel, or work on it as a git tree", _MEASURE_EXTRA),
+    Command("test", DEVELOP, "run the tests and the linters", (*_MEASURE_EXTRA, "dev")),
+    Command(
+        "doctor", DEVELOP, "check this host, show and prune the cache directory", _MEASURE_EXTRA
+    ),
+    Command("completion", DEVELOP, "print code that lets your shell complete kloc"),
+)
+
+
+def find(name: str) -> Command:
+    """Return the command called `name`. Raises UsageError if there is none."""
+    for command in COMMANDS:
+        if name in (command.name, *command.aliases):
+            return command
+    similar = closest(name, [command.name for command in COMMANDS])
+    guess = f", did you mean '{similar}'?" if similar else ""
+    raise UsageError(f"unknown command '{name}'{guess}", "kloc --help lists the commands")

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc compare: workloads under several policies, in one table; or result files."""
+"""`kloc compare`: measures workloads under several policies, or shows result files."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from kloc.base import terminal
-from kloc.base.errors import KlocError
-from kloc.commands import options
+from kloc.base.errors import KlocError, UsageError
+from kloc.commands import options, output, values
 from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import policy, record, workload
@@ -19,64 +19,79 @@ from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepa
 from kloc.measure.task import Task, tasks
 from kloc.results import document, table
 
-NAME = "compare"
-HELP = "measure workloads under several policies, and show them side by side"
+USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
-OF_RUNS: Mapping[str, object] = {
-    "policies": None,
+DESCRIPTION = """\
+Measure workloads under several policies, and print their throughput side by side.
+
+With result files instead of workloads, nothing is run. Comparable results are printed in one
+table. Results of different machines or versions are printed separately, with their differences.
+"""
+
+EXAMPLES = (
+    ("kloc compare rocksdb redis", "nine policies, one seed"),
+    ("kloc compare redis --policies tpp,kloc --seeds 3", "median of three seeds"),
+    ("kloc compare a.json b.json --report r.html", "show files of --json"),
+)
+
+RUN_OPTIONS: Mapping[str, object] = {
+    "policies": (),
     "machine": profile.DEFAULT,
     "fast": (None,),
     "slow_bandwidth": (None,),
     "seeds": 1,
     "quick": False,
     "long": False,
-    "json": None,
     "follow": False,
     "dry_run": False,
 }
-"""The options that say what is run, with their defaults; files of results take none of them."""
+"""The options that only make sense for workloads, with their defaults."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
-    what = parser.add_argument(
+    """Add the command's own arguments and options."""
+    group = parser.add_argument_group("arguments")
+    workloads = group.add_argument(
         "workloads",
         nargs="+",
         metavar="WORKLOAD",
-        help="what to run; or result files (.json), to see what is in them: in one table, "
-        "or if their machines or versions differ, apart, and how; with --report, a report of "
-        "that table, or of the first",
+        help="a workload to measure (kloc workloads lists them), or a result file (.json) to show",
     )
-    options.completes(what, workload.names, ".json")
-    policies = parser.add_argument(
-        "--policies", metavar="A,B", help=f"which to compare (default: {','.join(policy.COMPARED)})"
+    options.complete_names(workloads, workload.names, ".json")
+    group = parser.add_argument_group("measurement")
+    policies = group.add_argument(
+        "--policies",
+        type=values.comma_list,
+        default=(),
+        metavar="A,B",
+        help=f"the policies to compare (default: {', '.join(policy.COMPARED)})",
     )
-    options.completes(policies, policy.names)
-    options.add(parser, "machine", "variants")
-    parser.add_argument(
-        "--seeds", type=int, default=1, metavar="N", help="seeds 1 to N (default: %(default)s)"
+    options.complete_names(policies, policy.names)
+    group.add_argument(
+        "--seeds",
+        type=values.whole_number(1, options.SEED_MAX),
+        default=1,
+        metavar="N",
+        help="measure the random seeds 1 to N (default: %(default)s)",
     )
-    options.add(parser, "length", "json", "report", "follow", "dry-run")
+    options.add(group, "length")
+    options.add(parser.add_argument_group("machine"), "machine", "variants")
+    options.add(parser.add_argument_group("output"), "json", "report", "follow", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; return the exit status."""
+    """Measure the workloads, or show the result files."""
     files = [name for name in args.workloads if name.endswith(".json")]
     if files and len(files) < len(args.workloads):
-        raise KlocError(
-            "workloads are run, and result files are shown, not both at once",
+        raise UsageError(
+            "workloads and result files cannot be mixed",
             "kloc compare WORKLOAD..., or kloc compare A.json B.json...",
         )
-    options.check_outputs(args)
+    output.check(args)
     if files:
-        options.refuse(args, OF_RUNS, "nothing is run where result files are shown", "leave it out")
+        options.refuse(args, RUN_OPTIONS, "result files are shown, nothing is run", "leave it out")
         return _compare_files(args, [Path(name) for name in files])
-    if args.seeds < 1:
-        raise KlocError(f"--seeds {args.seeds}: there must be at least one")
-    policies = [
-        policy.load(name)
-        for name in _unique(args.policies.split(",") if args.policies else policy.COMPARED)
-    ]
+    policies = [policy.load(name) for name in _unique(args.policies or policy.COMPARED)]
     workloads = [workload.load(name) for name in _unique(args.workloads)]
     seeds = range(1, args.seeds + 1)
     todo = [
@@ -85,74 +100,80 @@ def run(args: argparse.Namespace) -> int:
         for task in tasks(workloads, policies, host, seeds, options.size(args))
     ]
     if args.dry_run:
-        return _list(todo)
+        return _list_tasks(todo)
     parts = prepare(workloads)
     try:
-        _show(args, parts, measure(todo, policies, parts, args.follow))
+        _deliver(args, parts, measure(todo, policies, parts, args.follow))
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
-            _show(args, parts, ended.runs)
+            _deliver(args, parts, ended.runs)
         raise
     return 0
 
 
-def _show(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[record.Run]) -> None:
+def _deliver(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[record.Run]) -> None:
     base = profile.load(args.machine)
-    made = document.assemble(parts.values(), asdict(base), runs)
-    options.deliver(args, made, lambda: _print(runs))
+    content = document.assemble(parts.values(), asdict(base), runs)
+    output.deliver(args, content, lambda: _print_runs(runs))
 
 
-def _list(todo: list[Task]) -> int:
+def _list_tasks(todo: list[Task]) -> int:
     for task in todo:
         print(f"{task.title()}, machine {task.profile.title()}")
-    print(f"{len(todo)} runs, {at_once(todo)} at once")
+    print(f"{table.plural(len(todo), 'run')}, {at_once(todo)} at once")
     return 0
 
 
 def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
-    if args.report and args.report.resolve() in [path.resolve() for path in paths]:
-        raise KlocError(f"--report {args.report} would replace the result file", "name another one")
+    for option, path in (("--json", args.json), ("--report", args.report)):
+        if path and path.resolve() in [result.resolve() for result in paths]:
+            raise KlocError(f"{option} {path} would replace the result file", "name another file")
     contents = [document.read(path) for path in paths]
     names = [str(path) for path in paths]
     for name, content in zip(names, contents, strict=True):
-        if document.is_of_objects(content):
+        if document.is_object_document(content):
             return _report_objects(args, name, contents)
-    if (joined := document.joined(contents)) is not None:
+    if (joined := document.join(contents)) is not None:
         names, contents = [", ".join(names)], [joined]
-    options.write_outputs(args, contents[0])
-    for name, content in zip(names, contents, strict=True):
-        terminal.stdout().print(f"{name}:", markup=False)
-        _print(content["runs"])
-    for name, content in zip(names[1:], contents[1:], strict=True):
-        _print_differences(names[0], contents[0], name, content)
+    if args.json is not None and len(contents) > 1:
+        raise KlocError(
+            f"--json {args.json}: one file cannot hold results that are not comparable",
+            "without --json, kloc compare prints their differences",
+        )
+    output.deliver(args, contents[0], lambda: _print_files(names, contents))
     return 0
 
 
 def _report_objects(args: argparse.Namespace, name: str, contents: list[dict[str, Any]]) -> int:
-    """Write the report of what `kloc objects` found, which is all that can be done with it."""
-    if args.report is None or len(contents) > 1:
+    """Write the report of a result file of `kloc objects`, which has no runs to show."""
+    if args.report is None or args.json is not None or len(contents) > 1:
         raise KlocError(
-            f"{name} is of kloc objects: it has no runs to show or compare",
-            "kloc compare FILE --report OUT.html makes a report of it",
+            f"{name} is a result of kloc objects, and has no runs to compare",
+            "kloc compare FILE --report OUT.html writes a report of it",
         )
-    options.write_outputs(args, contents[0])
+    output.deliver(args, contents[0], lambda: None)
     return 0
 
 
-def _print_differences(name: str, one: dict[str, Any], other_name: str, other: Any) -> None:
-    if differences := document.differences(one, other):
-        print(f"{name} and {other_name} differ in:")
-        print("\n".join(f"  {line}" for line in differences))
-    else:
-        print(f"{name} and {other_name}: same machine, same versions")
+def _print_files(names: list[str], contents: list[dict[str, Any]]) -> None:
+    """Print the table of each file, then the differences of each to the first one."""
+    for name, content in zip(names, contents, strict=True):
+        terminal.stdout().print(f"{name}:", markup=False)
+        _print_runs(content["runs"])
+    for name, content in zip(names[1:], contents[1:], strict=True):
+        if differences := document.differences(contents[0], content):
+            print(f"{names[0]} and {name} differ in:")
+            print("\n".join(f"  {line}" for line in differences))
+        else:
+            print(f"{names[0]} and {name}: same machine, same versions")
 
 
-def _print(runs: list[record.Run]) -> None:
+def _print_runs(runs: list[record.Run]) -> None:
     console = terminal.stdout()
     console.print(*table.comparisons(runs, console.width), sep="\n")
     for line in table.remarks(runs):
-        terminal.stdout().print(line, markup=False)
+        console.print(line, markup=False)
 
 
-def _unique(names: list[str] | tuple[str, ...]) -> list[str]:
+def _unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))

@@ -1,25 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc completion`: what makes a shell complete kloc's command lines."""
+"""`kloc completion`: prints the code that lets a shell complete kloc's command lines."""
 
 from __future__ import annotations
 
 import argparse
 
-NAME = "completion"
-HELP = "print what makes your shell complete the names of commands, options, workloads and so on"
-
 SHELLS = ("bash", "zsh", "fish")
+
+USAGE = (f"[options] {{{','.join(SHELLS)}}}",)
+
+DESCRIPTION = """\
+Print the code that lets your shell complete commands, options, workloads, policies and machines.
+Put the first example into ~/.bashrc to have it in every bash.
+"""
+
+EXAMPLES = (
+    ('eval "$(kloc completion bash)"', "bash"),
+    ('eval "$(kloc completion zsh)"', "zsh, after compinit"),
+    ("kloc completion fish | source", "fish"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
-    parser.add_argument(
-        "shell", choices=SHELLS, help='which one; in bash: eval "$(kloc completion bash)"'
+    """Add the command's own arguments."""
+    parser.add_argument_group("arguments").add_argument(
+        "shell", metavar="SHELL", choices=SHELLS, help=f"your shell: {', '.join(SHELLS)}"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the code for the shell."""
+    """Print the code."""
     from argcomplete.shell_integration import shellcode
 
     print(shellcode(["kloc"], shell=args.shell))

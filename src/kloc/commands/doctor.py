@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc doctor`: what is there, what is missing, what to do about it."""
+"""`kloc doctor`: checks this host, and shows and prunes the cache directory."""
+
+from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -10,25 +11,43 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from kloc.base import cache, terminal
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, UsageError
+from kloc.base.sizes import rounded_size
 from kloc.build import bootstrap, host, root
-from kloc.commands import inventory
-
-NAME = "doctor"
-HELP = "say what is there, what is missing and what to do about it"
+from kloc.commands import inventory, options, output
 
 MEMORY_NEEDED = 6 << 30
+"""Bytes: a machine and what runs with it."""
+
 DISK_NEEDED = 12 << 30
+"""Bytes: everything that is built."""
+
 TEMPORARY_NEEDED = 3 << 30
-"""Bytes: for a machine and what runs beside it; for all that is built; for a root being made."""
+"""Bytes in bootstrap.TEMPORARY while a Debian root is created."""
 
 OLD, UNUSED = "old", "all-unused"
-"""What --prune removes."""
+"""The values of --prune."""
+
+USAGE = ("[--json FILE]", "--prune [old|all-unused] [--dry-run]")
+
+DESCRIPTION = """\
+List what this host has and lacks, with what to do about it, and the size of the cache directory.
+The exit status is 1 if something is missing.
+
+With --prune, delete cache entries, after a list and a question. Entries that a running kloc uses
+stay.
+"""
+
+EXAMPLES = (
+    ("kloc doctor", "check this host"),
+    ("kloc doctor --prune", f"delete what was not used for {inventory.OLD_DAYS} days"),
+    ("kloc doctor --prune all-unused --dry-run", "list what this checkout does not use"),
+)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at; where it is not `well`, `remedy` says what to do."""
+    """One property of the host. If it is not `well`, `remedy` says what to do."""
 
     what: str
     well: bool
@@ -37,42 +56,41 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `kloc doctor`."""
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    parser.add_argument(
+    """Add the command's own options."""
+    options.add(parser.add_argument_group("output"), "json")
+    group = parser.add_argument_group("cache directory")
+    group.add_argument(
         "--prune",
         nargs="?",
         const=OLD,
         choices=(OLD, UNUSED),
-        help="remove from the cache what nobody has used for "
-        f"{inventory.OLD_DAYS} days ({OLD}, the default), or what this checkout does not use "
-        f"({UNUSED}); never what is in use",
+        metavar="WHICH",
+        help=f"delete cache entries that nobody has used for {inventory.OLD_DAYS} days ({OLD}, "
+        f"the default), or that this checkout does not use ({UNUSED})",
     )
-    parser.add_argument("--dry-run", action="store_true", help="with --prune: remove nothing")
+    group.add_argument("--dry-run", action="store_true", help="with --prune: delete nothing")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the findings, or prune; return 1 if there is a finding that is not well."""
+    """Print the findings and return 1 if one is not well; or prune the cache."""
     if args.dry_run and not args.prune:
-        raise KlocError("--dry-run goes with --prune", "kloc doctor changes nothing")
+        raise UsageError("--dry-run is for --prune", "without it, kloc doctor changes nothing")
     if args.prune:
-        if args.json:
-            raise KlocError("--json goes with the findings, not with --prune", "leave one out")
+        if args.json is not None:
+            raise UsageError("--json is for the findings, not for --prune", "leave one of them out")
         return _prune(args.prune, args.dry_run)
+    output.check(args)
     items = inventory.items()
     sizes = inventory.sizes()
-    unused = _unused(items)
+    unused = _unused_sizes(items)
     findings = list(_findings(sum(sizes.values())))
-    if args.json:
-        document = {
-            "cache": str(cache.directory()),
-            "findings": [asdict(finding) for finding in findings],
-            "cache_bytes": sizes,
-            "cache_unused_bytes": unused,
-        }
-        print(json.dumps(document, indent=1))
-    else:
-        _print(findings, sizes, unused)
+    content = {
+        "cache": str(cache.directory()),
+        "findings": [asdict(finding) for finding in findings],
+        "cache_bytes": sizes,
+        "cache_unused_bytes": unused,
+    }
+    output.deliver(args, content, lambda: _print(findings, sizes, unused))
     return 0 if all(finding.well for finding in findings) else 1
 
 
@@ -85,27 +103,25 @@ def _prune(which: str, dry_run: bool) -> int:
         if (not item.used_here if which == UNUSED else item.days > inventory.OLD_DAYS)
     ]
     for item in chosen:
-        print(
-            f"{_human(item.size):>8}  {item.kind} {item.path.name}, used {item.days:.0f} days ago"
-        )
+        size, name = rounded_size(item.size), f"{item.kind} {item.path.name}"
+        print(f"{size:>8}  {name}, last used {item.days:.0f} days ago")
     if not chosen:
-        print("there is nothing to remove")
+        print("there is nothing to delete")
     if dry_run or not chosen:
         return 0
-    total = _human(sum(item.size for item in chosen))
-    if not terminal.ask(
-        f"Remove these {len(chosen)}, {total} in all?", "say --yes to have them removed"
-    ):
+    total = rounded_size(sum(item.size for item in chosen))
+    entries = "this cache entry" if len(chosen) == 1 else f"these {len(chosen)} cache entries"
+    if not terminal.ask(f"Delete {entries}, {total} in total?", "--yes deletes them"):
         return 0
     kept = [item for item in chosen if not cache.discard(item.path)]
     for item in kept:
-        print(f"in use, and still there: {item.kind} {item.path.name}")
-    removed = sum(item.size for item in chosen) - sum(item.size for item in kept)
-    print(f"removed {_human(removed)}")
+        print(f"in use, not deleted: {item.kind} {item.path.name}")
+    deleted = sum(item.size for item in chosen) - sum(item.size for item in kept)
+    print(f"deleted {rounded_size(deleted)}")
     return 0
 
 
-def _unused(items: Sequence[inventory.Item]) -> dict[str, int]:
+def _unused_sizes(items: Sequence[inventory.Item]) -> dict[str, int]:
     """Return the bytes of each kind that this checkout does not use."""
     unused: dict[str, int] = {}
     for item in items:
@@ -115,38 +131,47 @@ def _unused(items: Sequence[inventory.Item]) -> dict[str, int]:
 
 
 def _findings(cached: int) -> Iterator[Finding]:
+    """Yield all findings; `cached` are the bytes that the cache directory takes already."""
     yield _system()
     yield Finding("python", True, f"{sys.version.split()[0]} in {sys.prefix}")
     yield _packages()
-    yield _checked("namespaces", root.check_namespaces, "can be made")
+    yield _checked("namespaces", root.check_namespaces, "can be created")
     if os.geteuid() != 0:
-        yield _checked("user ids", bootstrap.check_subordinate_ids, "there for a root to be made")
-    yield _checked("workloads and machines", inventory.check, "can be read")
+        yield _checked("user ids", bootstrap.check_subordinate_ids, "enough for a Debian root")
+    yield _checked("workloads and machines", inventory.check, "all files are valid")
     yield Finding("cores", True, str(os.cpu_count()))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    yield _enough("memory", memory, MEMORY_NEEDED, "use a machine with 8 GiB")
+    yield _enough("memory", memory, MEMORY_NEEDED, "use a host with 8 GiB")
     space = shutil.disk_usage(cache.directory()).free + cached
-    yield _enough("disk for the cache", space, DISK_NEEDED, "make room, or say --cache DIR")
+    yield _enough(
+        "disk for the cache",
+        space,
+        DISK_NEEDED,
+        "free disk space, or choose another directory with --cache DIR",
+    )
     temporary = shutil.disk_usage(bootstrap.TEMPORARY).free
-    yield _enough(f"disk in {bootstrap.TEMPORARY}", temporary, TEMPORARY_NEEDED, "make room")
+    yield _enough(
+        f"disk in {bootstrap.TEMPORARY}", temporary, TEMPORARY_NEEDED, "free disk space there"
+    )
 
 
 def _system() -> Finding:
     release = host.os_release()
-    known = release.get("ID") == "debian" and release.get("VERSION_ID") in ("12", "13")
-    remedy = "kloc is tested on Debian 12 and 13; elsewhere, install what it needs by hand"
-    return Finding("system", known, host.description(), "" if known else remedy)
+    tested = release.get("ID") == "debian" and release.get("VERSION_ID") in ("12", "13")
+    remedy = "kloc is tested on Debian 12 and 13; elsewhere, install the packages it needs yourself"
+    return Finding("system", tested, host.description(), "" if tested else remedy)
 
 
 def _packages() -> Finding:
     missing = host.missing()
     if not missing:
         return Finding("packages", True, ", ".join(host.PACKAGES))
-    remedy = f"kloc will ask to install them, or: apt-get install {' '.join(missing)}"
+    remedy = f"kloc will ask to install them; or run: apt-get install {' '.join(missing)}"
     return Finding("packages", False, f"missing: {', '.join(missing)}", remedy)
 
 
 def _checked(what: str, check: Callable[[], None], state: str) -> Finding:
+    """Return the finding of a function that raises KlocError unless all is well."""
     try:
         check()
     except KlocError as error:
@@ -154,36 +179,35 @@ def _checked(what: str, check: Callable[[], None], state: str) -> Finding:
     return Finding(what, True, state)
 
 
-def _enough(what: str, there_is: int, needed: int, remedy: str) -> Finding:
-    state = f"{_human(there_is)}, {_human(needed)} needed"
-    return Finding(what, there_is >= needed, state, "" if there_is >= needed else remedy)
+def _enough(what: str, available: int, needed: int, remedy: str) -> Finding:
+    state = f"{rounded_size(available)}, {rounded_size(needed)} needed"
+    return Finding(what, available >= needed, state, "" if available >= needed else remedy)
 
 
 def _print(findings: list[Finding], sizes: dict[str, int], unused: dict[str, int]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, show_header=False)
     for finding in findings:
-        mark = "[green]ok[/]" if finding.well else "[red]!![/]"
-        table.add_row(mark, finding.what, finding.state)
+        mark = Text("ok", "green") if finding.well else Text("!!", "red")
+        table.add_row(mark, finding.what, Text(finding.state))
         if finding.remedy:
-            table.add_row("", "", f"[yellow]{finding.remedy}[/]")
-    out = terminal.stdout()
-    out.print(table)
-    total, spare = _human(sum(sizes.values())), _human(sum(unused.values()))
-    out.print(
-        f"\n{total} in {cache.directory()}, {spare} of it not used by this checkout "
+            table.add_row("", "", Text(finding.remedy, "yellow"))
+    console = terminal.stdout()
+    console.print(table)
+    total, spare = rounded_size(sum(sizes.values())), rounded_size(sum(unused.values()))
+    console.print(
+        f"\n{total} in {cache.directory()}, of which this checkout does not use {spare} "
         "(kloc doctor --prune):",
         markup=False,
+        soft_wrap=True,
     )
+    if not sizes:
+        console.print("  nothing yet")
+        return
     contents = Table(box=None, show_header=False)
     for kind, size in sizes.items():
-        spare = f"{_human(unused[kind])} not used" if unused.get(kind) else ""
-        contents.add_row(_human(size), kind, inventory.CONTENTS[kind], spare)
-    out.print(contents if sizes else "  nothing yet")
-
-
-def _human(size: int) -> str:
-    if size < 1 << 30:
-        return f"{size / (1 << 20):.0f} MiB"
-    return f"{size / (1 << 30):.1f} GiB"
+        spare = f"{rounded_size(unused[kind])} not used" if unused.get(kind) else ""
+        contents.add_row(rounded_size(size), kind, inventory.CONTENTS[kind], spare)
+    console.print(contents)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc exec`: a command whose files have contexts."""
+"""`kloc exec`: runs a command whose files get contexts."""
 
 from __future__ import annotations
 
@@ -10,46 +10,51 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, UsageError
 from kloc.server import processes
 
-NAME = "exec"
-HELP = "choose a command, given after '--', and what it starts: its files have contexts"
-TAKES_PROGRAM = True
+USAGE = ("[options] -- COMMAND [ARGUMENT...]",)
+
+DESCRIPTION = """\
+Run a command as a chosen process. With the scope 'chosen', files that it and its children use get
+contexts. With the scope 'all', all files have contexts anyway.
+"""
+
+EXAMPLES = (("kloc exec -- tar -cf /backup.tar /srv", "the files of tar get contexts"),)
 
 CALLERS_PYTHONPATH = "KLOC_CALLERS_PYTHONPATH"
-"""Where the launcher keeps the PYTHONPATH that it was started with."""
+"""The environment variable in which the launcher keeps the PYTHONPATH of its caller."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options: it has none."""
+    """Add no arguments: the command follows `--`."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Become the command; return only if that fails."""
+    """Replace this process by the command; return only by an error."""
     if not args.program:
-        raise KlocError("there is no command", "kloc exec -- COMMAND...")
+        raise UsageError("no command after '--'", "kloc exec -- COMMAND...")
     processes.choose()
     processes.warn_if_ineffective()
-    become(args.program, callers(os.environ))
+    replace_process(args.program, callers_environment(os.environ))
 
 
-def become(program: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    """Execute the program in place of this process; KlocError if there is none."""
-    # Python ignores these, and what is executed would inherit it.
+def replace_process(program: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Execute the program in this process. Raises KlocError if it cannot be executed."""
+    # Python ignores these signals, and an executed program inherits what is ignored.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     sys.stdout.flush()
     try:
         os.execvpe(program[0], list(program), environment)
     except OSError as error:
-        raise KlocError(f"{program[0]} cannot be executed: {error.strerror}") from error
+        raise KlocError(f"cannot execute {program[0]}: {error.strerror}") from error
 
 
-def callers(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without what kloc's launcher has put there for itself."""
-    own = dict(environment)
-    own.pop("PYTHONPATH", None)
-    if (path := own.pop(CALLERS_PYTHONPATH, None)) is not None:
-        own["PYTHONPATH"] = path
-    return own
+def callers_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the launcher's caller: without what the launcher sets."""
+    callers = dict(environment)
+    callers.pop("PYTHONPATH", None)
+    if (path := callers.pop(CALLERS_PYTHONPATH, None)) is not None:
+        callers["PYTHONPATH"] = path
+    return callers

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is in the cache folder: which kinds of things, how large, who uses them, what may go."""
+"""Lists the entries of the cache directory: kind, size, last use, and whether they are needed."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from kloc.base import cache
@@ -31,8 +32,8 @@ from kloc.measure import workload
 from kloc.measure.cost import kernels
 from kloc.measure.workload import Workload
 
-TESTED = PROJECT / "tests" / "plugin"
-"""Programs that tests run in the machine."""
+TEST_PROGRAMS = PROJECT / "tests" / "plugin"
+"""The directory of the C programs that tests run in the machine."""
 
 CONTENTS = {
     "python": "kloc's own Python environment",
@@ -45,21 +46,24 @@ CONTENTS = {
     "plugin": "built timing models, and the counter of kloc bench",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
-    "program": "programs that workloads and kloc bench bring along",
+    "program": "built C programs of workloads, of kloc bench and of tests",
     "data": "empty disks for the machine",
     "browser": "the Debian root with the browser that reports are tested in",
-    "mypy": "what the type checker remembers",
-    "scratch": "runs under way, and the last ones that failed",
+    "mypy": "the cache of the type checker",
+    "scratch": "files of current runs, and of the last ones that failed",
 }
-"""The kinds of things in the cache folder."""
+"""The kinds of cache entries, which are the subdirectories of the cache directory."""
 
 OLD_DAYS = 30
-"""What nobody has used for so long is not missed."""
+"""Entries that were not used for so many days are old."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing in the cache: bytes, when it was last used (as time.time())."""
+    """A cache entry: its size in bytes, and when it was last used, in seconds since 1970.
+
+    `used_here` says whether this checkout would use it.
+    """
 
     path: Path
     size: int
@@ -68,56 +72,57 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """Return what it is, a key of CONTENTS."""
+        """Return its kind, a key of CONTENTS."""
         return self.path.parent.name
 
     @property
     def days(self) -> float:
-        """Return for how many days nobody has used it."""
+        """Return for how many days it has not been used."""
         return (time.time() - self.last_used) / 86400
 
 
 def sizes() -> dict[str, int]:
-    """Return the bytes that each kind of thing takes in the cache folder."""
-    there = [cache.directory() / kind for kind in CONTENTS if (cache.directory() / kind).is_dir()]
-    return {path.name: size for path, size in _weighed(there).items()}
+    """Return the bytes that each kind takes in the cache directory."""
+    paths = [cache.directory() / kind for kind in CONTENTS]
+    return {path.name: size for path, size in _disk_usage(filter(Path.is_dir, paths)).items()}
 
 
 def items() -> list[Item]:
-    """Return all things that are kept by content, those that were used last at the end."""
-    wanted = used_here()
-    there = [path for kind in CONTENTS for path in cache.entries(kind)]
-    folders = [folder for path in there for folder in cache.entry_directories(path)]
-    weight = _weighed(folders)
+    """Return all entries that have a content hash, the last used one at the end."""
+    used = used_here()
+    entries = [path for kind in CONTENTS for path in cache.entries(kind)]
+    directories = {path: cache.entry_directories(path) for path in entries}
+    usage = _disk_usage(chain.from_iterable(directories.values()))
     found = [
         Item(
             path,
-            sum(weight.get(folder, 0) for folder in cache.entry_directories(path)),
+            sum(usage.get(directory, 0) for directory in directories[path]),
             cache.last_used(path),
-            path in wanted,
+            path in used,
         )
-        for path in there
+        for path in entries
     ]
     return sorted(found, key=lambda item: item.last_used)
 
 
 def used_here() -> set[Path]:
-    """Return where in the cache is, or would be, what this checkout uses.
+    """Return the paths in the cache directory that this checkout uses, or would use.
 
-    Every builder is asked for what it builds, and nothing is built. What is made from something
-    that is not there yet cannot be told, nor be there. What `check` complains of is left out.
+    Every builder runs without building anything. If it needs something that is not in the cache,
+    then the things that it builds from that are not there either, and their paths are unknown.
+    Files with mistakes, which `check` reports, are left out.
     """
-    with cache.dry_run() as noted:
-        for ask in _builders():
+    with cache.dry_run() as paths:
+        for build in _builders():
             with suppress(OSError, KlocError):
-                ask()
-    return {*noted, Path(sys.prefix)}
+                build()
+    return {*paths, Path(sys.prefix)}
 
 
 def check() -> None:
     """Raise KlocError if a workload or a machine of this checkout cannot be read.
 
-    Nobody knows then what it uses.
+    It is then unknown which cache entries they use.
     """
     workload.names()
     for name in profile.names():
@@ -125,6 +130,7 @@ def check() -> None:
 
 
 def _builders() -> Iterator[Callable[[], object]]:
+    """Yield a call of every function that builds a cache entry, as this checkout would make it."""
     yield root.tool_root
     yield plugin.build
     yield plugin.build_counter
@@ -133,30 +139,31 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
     yield kernel.build_um
     yield browser.browser_root
-    known: list[Workload] = []
-    # One file with a mistake, and no workload is known.
+    workloads: list[Workload] = []
+    # A mistake in one file makes all workloads unreadable.
     with suppress(KlocError):
-        known = [workload.load(name) for name in workload.names()]
-    packages = {(), guest_commands.PACKAGES, *(each.packages for each in known)}
+        workloads = [workload.load(name) for name in workload.names()]
+    packages = {(), guest_commands.PACKAGES, *(one.packages for one in workloads)}
     yield from (partial(guest_image.guest_image, names) for names in sorted(packages))
-    sources = {workload.SOURCES / name for each in known for name in each.programs}
-    sources.update({kernels.CALLS}, TESTED.glob("*.c"))
+    sources = {workload.SOURCES / name for one in workloads for name in one.programs}
+    sources.update({kernels.CALLS}, TEST_PROGRAMS.glob("*.c"))
     yield from (partial(programs.build, source) for source in sorted(sources))
     disks = {kernels.DISK_BYTES}
     for name in profile.names():
         with suppress(KlocError):
             disks.add(profile.read(name).storage.capacity)
-    yield from (partial(_disk, size) for size in sorted(disks))
+    yield from (partial(_build_disk, size) for size in sorted(disks))
 
 
-def _disk(size: int) -> None:
+def _build_disk(size: int) -> None:
     data_image.data_image(root.tool_root(), size)
 
 
-def _weighed(paths: Sequence[Path]) -> dict[Path, int]:
-    """Return the bytes that each of these folders takes on the disk."""
+def _disk_usage(directories: Iterable[Path]) -> dict[Path, int]:
+    """Return the bytes that each of these directories takes on the disk."""
+    paths = list(map(str, directories))
     if not paths:
         return {}
-    du = ["du", "--summarize", "--block-size=1", *map(str, paths)]
+    du = ["du", "--summarize", "--block-size=1", *paths]
     lines = subprocess.run(du, capture_output=True, text=True, check=False).stdout.splitlines()
     return {Path(path): int(size) for size, path in (line.split("\t") for line in lines)}

@@ -1,67 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the commands that list something print it: a table, or all of it as JSON."""
+"""Lists things with a name and a summary, for the commands `workloads`, `policies`, `machines`."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from kloc.base import terminal
 from kloc.base.errors import unknown
-from kloc.commands import options
+from kloc.commands import options, output
+
+Row = Mapping[str, Any]
+"""One thing: its name, its summary and its details, as --json writes them."""
 
 
-def add_arguments(parser: argparse.ArgumentParser, names: options.Names) -> None:
-    """Add the options of a listing of `names`."""
-    shown = parser.add_argument("names", nargs="*", metavar="NAME", help="show these in full")
-    options.completes(shown, names)
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write all of it there ('-': to stdout)"
+def add_arguments(parser: argparse.ArgumentParser, names: options.Names, *more: str) -> None:
+    """Add the arguments and options of a list of `names`, and the shared options `more`."""
+    action = parser.add_argument_group("arguments").add_argument(
+        "names", nargs="*", metavar="NAME", help="show these only, with all details"
     )
+    options.complete_names(action, names)
+    options.add(parser.add_argument_group("output"), *more, "json")
 
 
-def show(args: argparse.Namespace, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Print `rows`, each with a name and a summary; those named on the command line in full."""
-    from rich.table import Table
+def show(args: argparse.Namespace, noun: str, rows: Sequence[Row]) -> int:
+    """Print all `rows`, or those that the user named with their details; `noun` is what one is.
 
+    Raises UsageError if the user named one that does not exist.
+    """
+    output.check(args)
     by_name = {row["name"]: row for row in rows}
     for name in args.names:
         if name not in by_name:
-            raise unknown(args.command.NAME.rstrip("s").replace("policie", "policy"), name, by_name)
+            raise unknown(noun, name, by_name)
     chosen = [by_name[name] for name in args.names] or list(rows)
-    if args.json is not None:
-        text = json.dumps(chosen, indent=1)
-        if str(args.json) == "-":
-            print(text)
-        else:
-            options.check_outputs(args)
-            args.json.write_text(text + "\n")
-        return 0
-    table = Table(show_header=False, box=None)
-    for row in chosen:
-        table.add_row(row["name"], row["summary"])
-        if args.names:
-            for label, value in _details(row):
-                table.add_row("", f"{label}: {value}")
-    terminal.stdout().print(table)
+    output.deliver(args, chosen, lambda: _print(chosen, bool(args.names)))
     return 0
 
 
-def _details(row: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+def _print(rows: Sequence[Row], with_details: bool) -> None:
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None)
+    for row in rows:
+        table.add_row(row["name"], row["summary"])
+        if with_details:
+            for label, value in _details(row):
+                table.add_row("", f"{label}: {value}")
+    terminal.stdout().print(table)
+
+
+def _details(row: Row, prefix: str = "") -> list[tuple[str, str]]:
+    """Return what a row has besides name and summary, as labels and values; empty ones are left."""
     lines: list[tuple[str, str]] = []
     for key, value in row.items():
+        label = prefix + key
         if key in ("name", "summary") or value in ({}, [], None, ""):
             continue
         if isinstance(value, Mapping):
-            lines += _details(value, f"{prefix}{key} ")
+            lines += _details(value, f"{label} ")
+        elif isinstance(value, list):
+            lines.append((label, ", ".join(map(str, value))))
         else:
-            lines.append(
-                (
-                    prefix + key,
-                    ", ".join(map(str, value)) if isinstance(value, list) else str(value),
-                )
-            )
+            lines.append((label, str(value)))
     return lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc machines: the machine profiles, with their figures."""
+"""`kloc machines`: lists the machine profiles, with their figures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from dataclasses import asdict
 from kloc.commands import listing
 from kloc.machine import profile
 
-NAME = "machines"
-HELP = "list the machines that can be measured on"
+USAGE = ("[options] [NAME...]",)
+
+DESCRIPTION = """\
+List the machines: the capacity, latency and bandwidth of fast and slow memory, the core and the
+disk of each.
+"""
+
+EXAMPLES = (
+    ("kloc machines", "all machines"),
+    ("kloc machines tiered", "one, with all its figures"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
+    """Add the command's own arguments and options."""
     listing.add_arguments(parser, profile.names)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; return the exit status."""
-    return listing.show(args, [asdict(profile.read(name)) for name in profile.names()])
+    """Print the machines."""
+    return listing.show(args, "machine", [asdict(profile.read(name)) for name in profile.names()])

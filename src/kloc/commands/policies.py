@@ -1,39 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc policies: what can be compared, what each sets, and which periods are scaled."""
+"""`kloc policies`: lists the policies, what each sets, and which periods are scaled."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from kloc.commands import listing, options
+from kloc.commands import listing
 from kloc.machine import profile
 from kloc.measure import policy
 
-NAME = "policies"
-HELP = "list the policies, with what each sets"
+USAGE = ("[options] [NAME...]",)
+
+DESCRIPTION = """\
+List the policies. A policy is a list of values that are written to files of /proc/sys and /sys
+before a workload loads.
+"""
+
+EXAMPLES = (
+    ("kloc policies", "all policies"),
+    ("kloc policies kloc --machine cxl", "one, with what it sets on a machine"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
-    listing.add_arguments(parser, policy.names)
-    options.add(parser, "machine")
+    """Add the command's own arguments and options."""
+    listing.add_arguments(parser, policy.names, "machine")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; return the exit status."""
+    """Print the policies."""
     host = profile.read(args.machine)
-    rows = []
-    for each in (policy.load(name) for name in policy.names()):
-        rows.append(
-            {
-                "name": each.name,
-                "summary": each.summary,
-                "computed": each.computed is not None,
-                "settings": each.settings("", host),
-                "divided by scale": {
-                    path: f"{value:g} / {host.scale:g}" for path, value in each.divided.items()
-                },
-                "tuned": {name: dict(values) for name, values in each.tuned.items()},
-            }
-        )
-    return listing.show(args, rows)
+    return listing.show(args, "policy", [_row(policy.load(name), host) for name in policy.names()])
+
+
+def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "summary": one.summary,
+        "computed": one.computed is not None,
+        "settings": one.settings("", host),
+        "divided by scale": {
+            path: f"{value:g} / {host.scale:g}" for path, value in one.divided.items()
+        },
+        "tuned": {name: dict(values) for name, values in one.tuned.items()},
+    }

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc run: one workload, or a program of one's own, under one policy."""
+"""`kloc run`: measures one workload, or a program of the user's, under one policy."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from kloc.base import terminal
-from kloc.base.errors import KlocError
-from kloc.commands import options
+from kloc.base.errors import KlocError, UsageError
+from kloc.commands import options, output, own_program
 from kloc.machine import guest_commands, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
@@ -21,118 +22,175 @@ from kloc.measure.task import tasks
 from kloc.measure.workload import Outcome
 from kloc.results import document, table
 
-NAME = "run"
-HELP = "measure one workload, or a program of your own after '--', under one policy"
-TAKES_PROGRAM = True
+USAGE = ("[options] WORKLOAD", "[options] -- COMMAND [ARGUMENT...]")
 
-OF_PROGRAMS: Mapping[str, object] = {"packages": (), "copy": [], "setup": None, "with_kloc": False}
-OF_WORKLOADS = {"quick": False, "long": False}
-"""What goes with the one and not with the other, with its defaults."""
+DESCRIPTION = """\
+Measure a workload, or a program of your own, under one policy, and print where its time went.
+
+The command after '--' runs as root in the machine, which has Debian 13's libraries and none of
+this host's files: --packages installs packages there, --copy copies files.
+"""
+
+EXAMPLES = (
+    ("kloc run redis --policy tpp", "a workload"),
+    ("kloc run -- sh -c 'seq 500000 | sort -n | tail -1'", "a program of Debian's"),
+    ("kloc run --copy $PWD/prog -- $PWD/prog", "a program of your own"),
+)
+
+PROGRAM_OPTIONS: Mapping[str, object] = {
+    "packages": (),
+    "copy": [],
+    "setup": None,
+    "with_kloc": False,
+}
+WORKLOAD_OPTIONS: Mapping[str, object] = {"quick": False, "long": False}
+"""The options that only programs, or only workloads, have, with their defaults."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
-    what = parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help="what to run")
-    options.completes(what, workload.names)
-    options.add(parser, "policy", "machine", "variant", "seed", "length")
-    options.add(parser, "json", "report", "follow", "dry-run")
-    own = parser.add_argument_group("a program of your own (kloc run [...] -- COMMAND...)")
-    options.add(own, "packages", "copy")
-    own.add_argument(
-        "--setup", type=Path, metavar="SCRIPT", help="a shell script to run before, not measured"
+    """Add the command's own arguments and options."""
+    group = parser.add_argument_group("arguments")
+    workloads = group.add_argument(
+        "workload",
+        nargs="*",
+        metavar="WORKLOAD",
+        help="the workload to measure (kloc workloads lists them)",
     )
-    own.add_argument(
+    options.complete_names(workloads, workload.names)
+    options.add(parser.add_argument_group("measurement"), "policy", "seed", "length")
+    options.add(parser.add_argument_group("machine"), "machine", "variant")
+    group = parser.add_argument_group("a program of your own")
+    options.add(group, "packages", "copy")
+    group.add_argument(
+        "--setup",
+        type=Path,
+        metavar="SCRIPT",
+        help="run this shell script before COMMAND; it is not measured",
+    )
+    group.add_argument(
         "--with-kloc",
         action="store_true",
-        help="have kloc's own commands there, such as kloc status; COMMAND 'kloc' has them anyway",
+        help="install kloc's server commands, such as kloc status, in the machine; "
+        "without this option it has them only if COMMAND is 'kloc'",
     )
+    options.add(parser.add_argument_group("output"), "json", "report", "follow", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; return the exit status."""
-    options.check_outputs(args)
-    chosen = policy.load(args.policy)
-    host = options.machine(args)
+    """Measure the workload or the program."""
+    output.check(args)
     if args.program is not None:
-        return _run_program(args, chosen, host)
-    if args.workload is None:
-        raise KlocError("nothing to run", "kloc run WORKLOAD, or kloc run -- COMMAND...")
+        return _run_program(args)
+    if not args.workload:
+        raise UsageError(
+            "no workload and no program is given", "kloc run WORKLOAD, or kloc run -- COMMAND..."
+        )
+    name = args.workload[0]
+    if name not in workload.names() and own_program.exists(name):
+        raise own_program.after_dashes(args.workload)
+    if len(args.workload) > 1:
+        raise UsageError(
+            "more than one workload is given", "kloc compare measures several workloads"
+        )
     options.refuse(
-        args, OF_PROGRAMS, "this goes with a program of your own", "kloc run [...] -- COMMAND..."
+        args,
+        PROGRAM_OPTIONS,
+        "this is for a program of your own",
+        "kloc run [options] -- COMMAND...",
     )
-    return _run_workload(args, chosen, host)
+    return _run_workload(args, workload.load(name))
 
 
-def _run_workload(args: argparse.Namespace, chosen: policy.Policy, host: profile.Profile) -> int:
-    what = workload.load(args.workload)
-    todo = tasks([what], [chosen], host, [args.seed], options.size(args))
+def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
+    host = options.machine(args)
+    used = options.chosen_policy(args)
+    todo = tasks([chosen], [used], host, [args.seed], options.size(args))
     if args.dry_run:
         print("\n".join(f"{task.title()}, machine {host.title()}" for task in todo))
         return 0
-    parts = prepare([what])
-    (measured,) = measure(todo, [chosen], parts, args.follow)
-    return _show(args, parts[what.name], measured)
+    parts = prepare([chosen])
+    (measured,) = measure(todo, [used], parts, args.follow)
+    return _deliver(args, parts[chosen.name], measured)
 
 
-def _run_program(args: argparse.Namespace, chosen: policy.Policy, host: profile.Profile) -> int:
-    if args.workload is not None or not args.program:
-        raise KlocError(
-            "give a workload, or a program after '--', not both", "kloc run [...] -- COMMAND..."
+def _run_program(args: argparse.Namespace) -> int:
+    if args.workload:
+        raise UsageError(
+            "both a workload and a program are given",
+            "kloc run WORKLOAD, or kloc run -- COMMAND...",
         )
-    options.refuse(args, OF_WORKLOADS, "a program of your own has one size", "leave it out")
-    if chosen.computed:
+    if not args.program:
+        raise UsageError("no command after '--'", "kloc run [options] -- COMMAND...")
+    options.refuse(
+        args, WORKLOAD_OPTIONS, "a program of your own has only one size", "leave it out"
+    )
+    copies = options.copies(args)
+    own_program.check(args.program, copies)
+    scripts = _scripts(args.program, args.setup)
+    host = options.machine(args)
+    used = options.chosen_policy(args)
+    if used.computed:
         raise KlocError(
-            f"policy {chosen.name} is computed from a comparison", "kloc compare shows it"
+            f"policy {used.name} cannot be run: it is computed from a comparison",
+            "kloc compare shows it",
         )
     with_kloc = args.with_kloc or args.program[0] == guest_commands.NAME
     job = Job(
         name=Path(args.program[0]).name,
         profile=host,
-        scripts=_scripts(args.program, args.setup),
-        settings=chosen.settings("", host),
-        timing=chosen.timing,
+        scripts=scripts,
+        settings=used.settings("", host),
+        timing=used.timing,
         seed=args.seed,
         packages=(*args.packages, *(guest_commands.PACKAGES if with_kloc else ())),
-        copies=options.copies(args),
+        copies=copies,
         follow=args.follow,
         commands=with_kloc,
     )
     if args.dry_run:
         print(
-            f"{shlex.join(args.program)} under {chosen.name}, seed {args.seed}, "
+            f"{shlex.join(args.program)} under {used.name}, seed {args.seed}, "
             f"machine {host.title()}"
         )
         return 0
+    return _measure_program(args, job, used)
+
+
+def _measure_program(args: argparse.Namespace, job: Job, used: policy.Policy) -> int:
     parts = prepare_parts(job.packages)
     with live.watching(f"running {job.name}", None, args.follow) as watch:
 
-        def look(one: launcher.Machine) -> None:
+        def show_progress(machine: launcher.Machine) -> None:
             watch.bar.description = (
-                f"running {job.name} ({one.stage}, {one.seconds:.2f} s of the machine's time)"
+                f"running {job.name} ({machine.stage}, {machine.seconds:.2f} s of simulated time)"
             )
-            watch.show({job.name: one})
+            watch.show({job.name: machine})
 
-        raw = launcher.run(job, parts, look)
-    measured = record.from_raw(job, chosen, Outcome(1, None), raw)
-    return _show(args, parts, measured, raw.frames.get("measured", ""))
+        raw = launcher.run(job, parts, show_progress)
+    measured = record.from_raw(job, used, Outcome(1, None), raw)
+    return _deliver(args, parts, measured, raw.frames.get("measured", ""))
 
 
-def _scripts(program: list[str], setup: Path | None) -> Mapping[str, str]:
+def _scripts(program: Sequence[str], setup: Path | None) -> Mapping[str, str]:
     scripts = {"measured": shlex.join(program) + "\n"}
     if setup is not None:
         scripts["setup"] = options.existing(setup).read_text()
     return scripts
 
 
-def _show(args: argparse.Namespace, parts: Parts, measured: record.Run, printed: str = "") -> int:
+def _deliver(
+    args: argparse.Namespace, parts: Parts, measured: record.Run, printed: str = ""
+) -> int:
     base = profile.load(args.machine)
-    made = document.assemble([parts], asdict(base), [measured])
-    options.deliver(args, made, lambda: _print(measured, printed))
+    content = document.assemble([parts], asdict(base), [measured])
+    if output.is_stdout(args):
+        sys.stderr.write(printed)
+    output.deliver(args, content, lambda: _print(measured, printed))
     return 0
 
 
 def _print(measured: record.Run, printed: str) -> None:
-    """Show a run's result, after what a program of one's own printed."""
+    """Print what the program printed, then the result of the run."""
     if printed:
         print(printed, end="" if printed.endswith("\n") else "\n")
     console = terminal.stdout()
@@ -141,4 +199,4 @@ def _print(measured: record.Run, printed: str) -> None:
     else:
         console.print(table.summary(measured))
     for line in table.remarks([measured]):
-        terminal.stdout().print(line, markup=False)
+        console.print(line, markup=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc shell: a shell inside the machine, set up for a policy; nothing is measured."""
+"""`kloc shell`: opens a shell in the machine, set up for a policy."""
 
 from __future__ import annotations
 
@@ -11,38 +11,53 @@ from kloc.commands import options
 from kloc.machine import guest_commands, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import prepare_parts
-from kloc.measure import policy
 
-NAME = "shell"
-HELP = "a shell inside the machine"
+USAGE = ("[options]",)
+
+DESCRIPTION = """\
+Open a root shell in the machine, set up for a policy. Nothing is measured.
+
+/data is the machine's disk, and kloc's server commands, such as kloc status, are installed.
+'exit' ends the shell, Ctrl-A X stops QEMU.
+"""
+
+EXAMPLES = (
+    ("kloc shell", "a shell under policy kloc"),
+    ("kloc shell --packages fio --copy $PWD/prog", "with a package and a program"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    options.add(parser, "policy", "machine", "packages", "copy", "dry-run")
+    options.add(parser.add_argument_group("machine"), "policy", "machine")
+    options.add(parser.add_argument_group("files"), "packages", "copy")
+    options.add(parser.add_argument_group("output"), "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; return the exit status."""
+    """Start the machine, and return when the shell has ended."""
     host = profile.load(args.machine)
-    chosen = policy.load(args.policy)
-    if chosen.computed:
-        raise KlocError(f"policy {chosen.name} is computed, and no machine runs it")
+    used = options.chosen_policy(args)
+    if used.computed:
+        raise KlocError(
+            f"policy {used.name} cannot be used in a shell: it is computed from a comparison",
+            "choose another one with --policy",
+        )
     packages = (*args.packages, *guest_commands.PACKAGES)
     job = Job(
         name="shell",
         profile=host,
         scripts={},
-        settings=chosen.settings("", host),
-        timing=chosen.timing,
+        settings=used.settings("", host),
+        timing=used.timing,
         packages=packages,
         copies=options.copies(args),
         shell=True,
         commands=True,
     )
     if args.dry_run:
-        has = ", ".join(args.packages) or "none"
-        print(f"a shell under {chosen.name}, machine {host.name}, packages: {has}")
+        installed = ", ".join(args.packages) or "none"
+        print(f"a shell under {used.name}, machine {host.name}, packages: {installed}")
         return 0
     parts = prepare_parts(packages)
     terminal.say("the machine's shell: 'exit' ends it, Ctrl-A X stops QEMU, /data is the disk")

@@ -1,48 +1,82 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc test`: every check that a change has to pass."""
+"""`kloc test`: runs every check that a change has to pass."""
+
+from __future__ import annotations
 
 import argparse
+import os
 
-from kloc.base import cache, environment, progress
-from kloc.base.errors import KlocError
+from kloc.base import cache
+from kloc.base.errors import UsageError
 from kloc.base.paths import PROJECT
+from kloc.commands import options
 
-NAME = "test"
-HELP = "run the tests: of the Python code, of the timing model, inside the machine; and the linters"
+TESTS = PROJECT / "tests"
+
+UPDATE_VARIABLE = "KLOC_UPDATE_GOLDEN"
+"""The environment variable that has tests write the files in tests/golden, not compare them."""
+
+GOLDEN_CALL = "golden.check("
+"""What all test files contain that compare printed text with tests/golden."""
 
 INTERRUPTED = 130
 
+USAGE = ("[options] [TEST...]",)
+
+DESCRIPTION = """\
+Run the tests of the Python code, of the timing model, of the kernel and inside the machine, and the
+linters. Everything that they need is built first.
+"""
+
+EXAMPLES = (
+    ("kloc test", "everything, except tests that take long"),
+    ("kloc test tests/unit -k policy", "some unit tests"),
+    ("kloc test --update-golden", "accept changes in printed text"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `kloc test`."""
-    parser.add_argument("--soak", action="store_true", help="run the tests that take long too")
-    parser.add_argument("-k", metavar="EXPRESSION", help="run only these, as pytest's -k says")
-    parser.add_argument("-x", action="store_true", help="stop at the first failure")
-    parser.add_argument("--dry-run", action="store_true", help="list the tests, run none")
-    parser.add_argument("tests", nargs="*", metavar="TEST", help="files or tests (default: all)")
+    """Add the command's own arguments and options."""
+    group = parser.add_argument_group("arguments")
+    group.add_argument(
+        "tests", nargs="*", metavar="TEST", help="a test file or test to run (default: all)"
+    )
+    group = parser.add_argument_group("selection")
+    group.add_argument("--soak", action="store_true", help="run the tests that take long, too")
+    group.add_argument("-k", metavar="EXPRESSION", help="run the tests that match, as pytest -k")
+    group.add_argument("-x", action="store_true", help="stop at the first failure")
+    group.add_argument(
+        "--update-golden",
+        action="store_true",
+        help="run the tests that compare printed text with tests/golden, and replace these files",
+    )
+    options.add(parser.add_argument_group("output"), "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run pytest with what `args` chooses; return its status."""
-    _install()
+    """Run pytest and return its status."""
     import pytest
 
-    options = [f"--rootdir={PROJECT}", "-p", "no:cacheprovider", "--durations=10"]
-    options += [] if args.soak else ["-m", "not soak"]
-    options += ["-k", args.k] if args.k else []
-    options += ["-x"] if args.x else []
-    options += ["--collect-only", "--quiet"] if args.dry_run else []
-    chosen = args.tests or [str(PROJECT / "tests")]
-    with cache.scratch("test") as folder:
-        status = pytest.main([*options, f"--basetemp={folder / 'tests'}", *chosen])
+    arguments = [f"--rootdir={PROJECT}", "-p", "no:cacheprovider", "--durations=10"]
+    arguments += [] if args.soak else ["-m", "not soak"]
+    arguments += ["-k", args.k] if args.k else []
+    arguments += ["-x"] if args.x else []
+    arguments += ["--collect-only", "--quiet"] if args.dry_run else []
+    tests = args.tests or [str(TESTS)]
+    if args.update_golden:
+        if args.tests:
+            raise UsageError(
+                "--update-golden chooses the tests itself", "name no tests, or use -k EXPRESSION"
+            )
+        os.environ[UPDATE_VARIABLE] = "1"
+        tests = golden_tests()
+    with cache.scratch("test") as directory:
+        status = pytest.main([*arguments, f"--basetemp={directory / 'tests'}", *tests])
     return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)
 
 
-def _install() -> None:
-    """Install pytest and the linters into kloc's environment, once."""
-    if environment.has("dev"):
-        return
-    with progress.estimated("installing pytest and the linters", seconds=15):
-        failure = environment.install("dev")
-    if failure:
-        raise KlocError(f"pip could not install pytest and the linters:\n{failure}")
+def golden_tests() -> list[str]:
+    """Return the test files that compare printed text with tests/golden."""
+    return sorted(
+        str(path) for path in TESTS.rglob("test_*.py") if GOLDEN_CALL in path.read_text()
+    )

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc top`: the contexts that there are, the largest first, again and again."""
+"""`kloc top`: shows the contexts on the running kernel, the largest first, until Ctrl-C."""
 
 from __future__ import annotations
 
 import argparse
 import heapq
-import json
 import os
 import time
 from collections import Counter
@@ -15,38 +14,50 @@ from typing import TYPE_CHECKING, Any
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
+from kloc.commands import output, values
 from kloc.server import contexts
 from kloc.server.contexts import Context
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-NAME = "top"
-HELP = "show the contexts of the kernel that runs here: paths, pages in each tier, age, last CPU"
+USAGE = ("[options]",)
+
+DESCRIPTION = """\
+Show the contexts on the running kernel with their paths, pages in each tier, age and last CPU. On
+a terminal the list is updated in place until Ctrl-C. This needs root.
+"""
+
+EXAMPLES = (
+    ("kloc top --sort slow", "the most slow memory first"),
+    ("kloc top --once --lines 0", "all contexts, once"),
+)
 
 Key = Callable[[Context], Any]
 KEYS: dict[str, Key] = {
-    "fast": lambda each: each.fast,
-    "slow": lambda each: each.slow,
-    "size": lambda each: each.fast + each.slow,
-    "age": lambda each: each.age,
-    "heat": lambda each: each.heat,
-    "openers": lambda each: each.openers,
-    "id": lambda each: each.id,
+    "fast": lambda context: context.fast,
+    "slow": lambda context: context.slow,
+    "size": lambda context: context.fast + context.slow,
+    "age": lambda context: context.age,
+    "heat": lambda context: context.heat,
+    "openers": lambda context: context.openers,
+    "id": lambda context: context.id,
 }
-"""What they can be sorted by, the most first."""
+"""The keys of --sort; contexts with the highest value come first."""
 
 LINES = 20
-ABOVE_AND_BELOW = 5
-"""Lines of the terminal that are no context's."""
+"""How many contexts are shown where there is no terminal."""
+
+OTHER_LINES = 5
+"""Lines on the terminal that show no context."""
 
 WIDE = 10_000
-"""Characters, more than a path has."""
+"""Columns, more than a path takes."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What is shown at one moment: contexts with their places, and what all together have."""
+    """The shown contexts with their paths, and the totals of all contexts."""
 
     rows: list[tuple[str, Context]]
     total: Counter[str]
@@ -54,55 +65,64 @@ class View:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    parser.add_argument(
-        "--sort", choices=list(KEYS), default="fast", help="by what (default: %(default)s)"
+    group = parser.add_argument_group("selection")
+    group.add_argument(
+        "--sort",
+        metavar="KEY",
+        choices=list(KEYS),
+        default="fast",
+        help=f"the highest value of KEY first: {', '.join(KEYS)} (default: %(default)s)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--lines",
-        type=_whole,
+        type=values.whole_number(0),
         metavar="N",
-        help=f"so many contexts, 0 for all (default: what the terminal has room for, else {LINES})",
+        help=f"show N contexts, 0 for all (default: what fits the terminal, else {LINES}; "
+        "all in JSON)",
     )
-    parser.add_argument(
+    group = parser.add_argument_group("output")
+    group.add_argument(
         "--interval",
-        type=_seconds,
+        type=values.seconds,
         default=2.0,
-        metavar="S",
-        help="look again after so many seconds, until Ctrl-C (default: 2)",
+        metavar="SECONDS",
+        help="update the list after so many seconds (default: %(default)g)",
     )
-    parser.add_argument("--once", action="store_true", help="look once")
-    parser.add_argument("--json", action="store_true", help="look once, and print that as JSON")
+    group.add_argument("--once", action="store_true", help="print the list once, and end")
+    output.add_json(group)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show them; return the exit status."""
+    """Show the contexts: once with --once or --json, else until Ctrl-C."""
+    output.check(args)
     contexts.check_kernel()
     if not contexts.enabled():
-        raise KlocError("contexts are switched off: there are none", contexts.HOW_TO_ENABLE)
-    if args.json:
-        print(json.dumps(_document(view(args)), indent=1))
+        raise KlocError("contexts are disabled, so there are none", contexts.HOW_TO_ENABLE)
+    if args.json is not None:
+        shown = view(args)
+        output.deliver(args, _document(shown), lambda: _console().print(picture(shown)))
     elif args.once:
-        _out().print(picture(view(args)))
+        _console().print(picture(view(args)))
     else:
         _follow(args)
     return 0
 
 
 def _follow(args: argparse.Namespace) -> None:
-    """Show them until Ctrl-C: in place on a terminal, elsewhere one view below the other.
+    """Show the contexts until Ctrl-C: in place on a terminal, elsewhere one view after the other.
 
-    A terminal that cannot do more, as the machine's is, counts as elsewhere.
+    The machine's serial console cannot move its cursor, so it gets one view after the other, too.
     """
-    out = _out()
+    console = _console()
     try:
-        if not out.is_interactive:
+        if not console.is_interactive:
             while True:
-                out.print(picture(view(args)))
-                out.file.flush()
+                console.print(picture(view(args)))
+                console.file.flush()
                 time.sleep(args.interval)
         from rich.live import Live
 
-        with Live(console=out, screen=True, auto_refresh=False) as live:
+        with Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
                 live.update(picture(view(args)), refresh=True)
                 time.sleep(args.interval)
@@ -111,27 +131,29 @@ def _follow(args: argparse.Namespace) -> None:
 
 
 def view(args: argparse.Namespace) -> View:
-    """Look at all contexts, and keep those that are shown."""
+    """Read all contexts, and keep those that are shown."""
     total: Counter[str] = Counter(number=0, active=0, fast=0, slow=0)
 
-    def counted(each: Context) -> Context:
-        total.update(number=1, active=int(each.active), fast=each.fast, slow=each.slow)
-        return each
+    def count(context: Context) -> Context:
+        total.update(number=1, active=int(context.active), fast=context.fast, slow=context.slow)
+        return context
 
-    every = (counted(each) for each in contexts.read_contexts())
+    counted = (count(context) for context in contexts.read_contexts())
     key = KEYS[args.sort]
 
-    def rank(each: Context) -> tuple[Any, int]:
-        return key(each), -each.id
+    def rank(context: Context) -> tuple[Any, int]:
+        return key(context), -context.id
 
     lines = _lines(args)
-    first = heapq.nlargest(lines, every, rank) if lines else sorted(every, key=rank, reverse=True)
-    mounted = contexts.read_mounts()
-    return View([(contexts.visible_path(each, mounted), each) for each in first], total)
+    first = (
+        heapq.nlargest(lines, counted, rank) if lines else sorted(counted, key=rank, reverse=True)
+    )
+    mounts = contexts.read_mounts()
+    return View([(contexts.visible_path(context, mounts), context) for context in first], total)
 
 
 def picture(shown: View) -> RenderableType:
-    """Return what is printed."""
+    """Return the heading and the table of a view."""
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -145,17 +167,19 @@ def picture(shown: View) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("fast, MiB", "slow, MiB", "active", "age", "openers", "CPU"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("of", overflow="ellipsis", no_wrap=True)
-    for place, each in shown.rows:
-        active = "yes" if each.active else "no"
-        numbers = (each.age, each.openers, each.cpu)
-        name = _printable(place) + ("/" if each.kind == "directory" and place != "/" else "")
-        table.add_row(_mib(each.fast), _mib(each.slow), active, *map(str, numbers), Text(name))
+    table.add_column("path", overflow="ellipsis", no_wrap=True)
+    for path, context in shown.rows:
+        active = "yes" if context.active else "no"
+        numbers = (context.age, context.openers, context.cpu)
+        name = _printable(path) + ("/" if context.kind == "directory" and path != "/" else "")
+        sizes = (_mib(context.fast), _mib(context.slow))
+        table.add_row(*sizes, active, *map(str, numbers), Text(name))
     return Group(Text(heading), table)
 
 
 def _document(shown: View) -> dict[str, Any]:
-    rows = [{"place": place, **asdict(each)} for place, each in shown.rows]
+    """Return a view as --json writes it."""
+    rows = [{"place": path, **asdict(context)} for path, context in shown.rows]
     return {"page_bytes": _page_bytes(), "total": shown.total, "contexts": rows}
 
 
@@ -163,24 +187,24 @@ def _lines(args: argparse.Namespace) -> int:
     """Return how many contexts are shown, 0 for all."""
     if args.lines is not None:
         return int(args.lines)
-    if args.json:
+    if args.json is not None:
         return 0
-    out = terminal.stdout()
-    return max(1, out.height - ABOVE_AND_BELOW) if out.is_terminal else LINES
+    console = terminal.stdout()
+    return max(1, console.height - OTHER_LINES) if console.is_terminal else LINES
 
 
-def _out() -> Console:
-    """Return the console for results; paths are cut where a terminal's line ends, nowhere else."""
+def _console() -> Console:
+    """Return the console for results. It cuts paths at the edge of a terminal, but not in files."""
     from rich.console import Console
 
-    out = terminal.stdout()
-    return out if out.is_terminal else Console(highlight=False, width=WIDE)
+    console = terminal.stdout()
+    return console if console.is_terminal else Console(highlight=False, width=WIDE)
 
 
 def _printable(text: str) -> str:
-    """Return a path as a terminal can take it: no control characters, no broken UTF-8."""
-    whole = text.encode(errors="surrogateescape").decode(errors="replace")
-    return "".join(each if each.isprintable() else "\ufffd" for each in whole)
+    """Return a path with control characters and invalid UTF-8 replaced."""
+    text = text.encode(errors="surrogateescape").decode(errors="replace")
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _page_bytes() -> int:
@@ -189,19 +213,3 @@ def _page_bytes() -> int:
 
 def _mib(pages: int) -> str:
     return f"{pages * _page_bytes() / (1 << 20):,.1f}"
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.1 <= value <= 86400:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds from 0.1 to 86400")
-    return value

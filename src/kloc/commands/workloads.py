@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc workloads: what can be measured."""
+"""`kloc workloads`: lists the workloads."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ import argparse
 from kloc.commands import listing
 from kloc.measure import workload
 
-NAME = "workloads"
-HELP = "list the workloads"
+USAGE = ("[options] [NAME...]",)
+
+DESCRIPTION = "List the workloads that kloc compare and kloc run measure."
+
+EXAMPLES = (
+    ("kloc workloads", "all workloads"),
+    ("kloc workloads rocksdb", "one, with the packages that it needs"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
+    """Add the command's own arguments and options."""
     listing.add_arguments(parser, workload.names)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; return the exit status."""
-    known = [workload.load(name) for name in workload.names()]
+    """Print the workloads."""
+    workloads = [workload.load(name) for name in workload.names()]
     return listing.show(
         args,
+        "workload",
         [
-            {"name": each.name, "summary": each.summary, "packages": list(each.packages)}
-            for each in known
+            {"name": one.name, "summary": one.summary, "packages": list(one.packages)}
+            for one in workloads
         ],
     )

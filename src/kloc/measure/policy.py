@@ -29,7 +29,7 @@ from kloc.machine.profile import Profile
 from kloc.measure import workload
 
 POLICIES = PROJECT / "policies"
-DEFAULT = "tpp"
+DEFAULT = "kloc"
 # The rows of a comparison when none are asked for, worst bound to best.
 COMPARED = (
     "all-slow",

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Delivers results: as JSON, as an HTML report, and as tables on stdout.
+
+The server commands use this module, so it imports the results package only to write a report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kloc.base import files
+from kloc.base.errors import KlocError
+
+STDOUT = Path("-")
+
+FILE_OPTIONS = ("json", "report", "plot")
+"""The options that name a file to write at the end."""
+
+NO_ACCESS = "choose a writable path, or run kloc as a user with access"
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Add --json to a parser or a group of one."""
+    parser.add_argument(
+        "--json",
+        type=Path,
+        nargs="?",
+        const=STDOUT,
+        metavar="FILE",
+        help="write all results to FILE as JSON; '-', or no FILE, prints them instead of tables",
+    )
+
+
+def is_stdout(args: argparse.Namespace) -> bool:
+    """Return whether the results go to stdout as JSON, so that nothing else may go there."""
+    return bool(args.json == STDOUT)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raise KlocError unless all files that the options name can be written.
+
+    Call this before a run starts, so that no result is lost at its end.
+    """
+    options: dict[Path, str] = {}
+    for option in FILE_OPTIONS:
+        path: Path | None = getattr(args, option, None)
+        if path is None or (option == "json" and path == STDOUT):
+            continue
+        _check_file(f"--{option}", path)
+        other = options.setdefault(path.resolve(), option)
+        if other != option:
+            raise KlocError(
+                f"--{other} and --{option} name the same file, {path}", "choose two files"
+            )
+
+
+def deliver(args: argparse.Namespace, content: Any, show: Callable[[], None]) -> None:
+    """Write `content` to the files that --json and --report name, and call `show`.
+
+    `show` prints tables, and is not called if the JSON goes to stdout. It is called last, because
+    its output may go to a program that stops reading, and it is called even if a file could not
+    be written: the results may have taken minutes.
+    """
+    try:
+        files.write_json(args.json, content)
+        if getattr(args, "report", None) is not None:
+            # This imports the plotting libraries.
+            importlib.import_module("kloc.results.report").write(args.report, content)
+    finally:
+        if not is_stdout(args):
+            show()
+
+
+def _check_file(option: str, path: Path) -> None:
+    directory = path.absolute().parent
+    try:
+        if not directory.is_dir():
+            raise KlocError(
+                f"{option} {path}: directory {directory} does not exist", "create it first"
+            )
+        # Before `path` itself, which cannot even be looked up in a directory without access.
+        if not os.access(directory, os.W_OK | os.X_OK):
+            raise KlocError(f"{option} {path}: no permission to write to {directory}", NO_ACCESS)
+        if path.is_dir():
+            raise KlocError(f"{option} {path}: this is a directory", "name a file in it")
+        # The file is written under another name and renamed, which would replace a device.
+        if path.exists() and not path.is_file():
+            raise KlocError(f"{option} {path}: this is not a regular file", "name another file")
+    except PermissionError as error:
+        raise KlocError(f"{option} {path}: {error.strerror}", NO_ACCESS) from error

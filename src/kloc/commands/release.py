@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`kloc release`: releases processes that were chosen."""
+
+from __future__ import annotations
+
+import argparse
+
+from kloc.commands import choose
+from kloc.server import processes
+
+USAGE = ("[options] PID...",)
+
+DESCRIPTION = """\
+Undo kloc choose, or kloc exec, for processes. Files that they use from now on get no contexts.
+"""
+
+EXAMPLES = (("kloc release 1234", "one process"),)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own arguments."""
+    choose.add_pids(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Release the processes, up to the first that fails."""
+    for pid in args.pids:
+        processes.release(pid)
+    processes.warn_if_ineffective()
+    return 0

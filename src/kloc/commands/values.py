@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Parses the values of options and arguments, as argparse's `type`.
+
+Each function raises ArgumentTypeError if the text is no such value.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from fractions import Fraction
+
+SECONDS_MIN, SECONDS_MAX = 0.1, 86400.0
+
+
+def comma_list(text: str) -> tuple[str, ...]:
+    """Return the names in a list such as `tpp, kloc`."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
+    """Return a parser of whole numbers from `low` to `high`; None means no upper limit."""
+    limits = f"of {low} or more" if high is None else f"from {low} to {high}"
+
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < low or (high is not None and int(text) > high):
+            raise ArgumentTypeError(f"'{text}' is not a whole number {limits}")
+        return int(text)
+
+    return parse
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds from SECONDS_MIN to SECONDS_MAX."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    # False for NaN, too.
+    if not SECONDS_MIN <= value <= SECONDS_MAX:
+        raise ArgumentTypeError(
+            f"'{text}' is not a number of seconds from {SECONDS_MIN:g} to {SECONDS_MAX:g}"
+        )
+    return value
+
+
+def factor(text: str) -> Fraction:
+    """Return a positive number, exactly."""
+    try:
+        value = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if value <= 0:
+        raise ArgumentTypeError(f"'{text}' is not a positive number such as 2, 1/2 or 0.5")
+    return value
+
+
+def fraction(text: str) -> Fraction:
+    """Return a number above 0 and up to 1, exactly."""
+    value = factor(text)
+    if value > 1:
+        raise ArgumentTypeError(f"'{text}' is above 1: slow memory cannot be faster than fast")
+    return value
+
+
+def factors(text: str) -> tuple[Fraction, ...]:
+    """Return the factors in a comma-separated list."""
+    return tuple(factor(part) for part in text.split(","))
+
+
+def fractions(text: str) -> tuple[Fraction, ...]:
+    """Return the fractions in a comma-separated list."""
+    return tuple(fraction(part) for part in text.split(","))
