@@ -108,10 +108,14 @@ class Progress:
     @contextmanager
     def drawn(self) -> Iterator[Callable[[], None]]:
         """Draw the bar on the terminal during the block, which redraws it with what this yields."""
+        self._update_text()
         with self._rich:
-            yield lambda: self._rich.update(
-                self._task.id, description=self.description, share=self.share(), refresh=True
-            )
+            yield lambda: self._update_text(refresh=True)
+
+    def _update_text(self, refresh: bool = False) -> None:
+        self._rich.update(
+            self._task.id, description=self.description, share=self.share(), refresh=refresh
+        )
 
 
 @contextmanager
@@ -170,6 +174,7 @@ def _show(progress: Progress, tick: Callable[[], None], done: threading.Event) -
 
 
 def _redraw_bar(progress: Progress, tick: Callable[[], None], done: threading.Event) -> None:
+    tick()
     with progress.drawn() as redraw:
         while not done.is_set():
             tick()

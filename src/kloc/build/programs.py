@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the C programs of workloads, for loads that no Debian package generates."""
+"""Compiles C programs of this project: those of `kloc bench`, of tests, and of workloads.
+
+Workloads have them where Debian has no package.
+"""
 
 from pathlib import Path
 
