@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: what runs, and threads that have a core of their own.
+ * The two-tier machine: which task runs, and pacing of background threads.
  *
- * A server has cores to spare for the kernel's threads that reclaim, compact,
- * migrate and sample. Here they share the one core, but not its time: the model
- * is told when such a thread runs, lets the machine's time stand still, and
- * keeps a clock for the thread. The thread waits when its clock is ahead.
+ * A server runs the kernel threads that reclaim, compact, migrate and sample on
+ * spare cores. The guest has one CPU. So the driver tells the model when such a
+ * thread runs: simulated time then stands still, and the clock of a background
+ * core advances. Threads wait when this clock is ahead of simulated time.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
@@ -30,7 +30,7 @@
 static unsigned int background_ahead_ns = 200 * NSEC_PER_USEC;
 module_param(background_ahead_ns, uint, 0644);
 MODULE_PARM_DESC(background_ahead_ns,
-		 "how far the clock of a background thread may be ahead");
+		 "ns that the background core may be ahead of simulated time");
 
 DEFINE_STATIC_KEY_FALSE(kloc_machine_background_key);
 
@@ -38,14 +38,14 @@ static const char * const background_names[] = {
 	"kswapd", "kcompactd", "khugepaged", "kdamond", "kloc",
 };
 
-/* Slots in use but for slot 0, the workload's. They are never given back. */
+/* Slots in use, without slot 0 (the workload). Slots are never freed. */
 static unsigned int slots_used;
 
 /**
- * kloc_machine_is_background() - is this a background thread by its name?
- * @comm: name of a kernel thread
+ * kloc_machine_is_background() - check if a thread counts as background
+ * @comm: name of the kernel thread
  *
- * Return: whether the thread's work is done on a core of its own.
+ * Return: true if the thread runs on the background core.
  */
 bool kloc_machine_is_background(const char *comm)
 {
@@ -58,13 +58,14 @@ bool kloc_machine_is_background(const char *comm)
 }
 
 /**
- * kloc_machine_slot_of() - the slot of a background thread
+ * kloc_machine_slot_of() - find or assign the slot of a background thread
  * @comm: name of the kernel thread, TASK_COMM_LEN bytes padded with zeros
  *
- * Slots go by name, so that a thread that was stopped and started again, as
- * DAMON's are, goes on with its slot. Called with preemption disabled.
+ * Slots are found by name: a thread that is stopped and started again, as those
+ * of DAMON are, keeps its slot.
  *
- * Return: the slot, 0 for a thread that is not background or has no slot left.
+ * Context: preemption disabled.
+ * Return: the slot; 0 if it is no background thread, or if all slots are taken.
  */
 unsigned int kloc_machine_slot_of(const char *comm)
 {
@@ -84,8 +85,8 @@ unsigned int kloc_machine_slot_of(const char *comm)
 }
 
 /*
- * A thread that has a core of its own does not wait for the workload to be
- * preempted: it goes first, which takes none of the workload's time.
+ * On a core of its own, a thread need not wait until the workload is preempted.
+ * So it runs first, at real-time priority, while simulated time stands still.
  */
 static void prefer_background(struct work_struct *work)
 {
@@ -106,12 +107,12 @@ static void queue_prefer_work(struct irq_work *work)
 	schedule_work(&prefer_work);
 }
 
-/* The scheduler cannot be asked while it switches tasks. */
+/* Priorities cannot be changed during a context switch: do it later. */
 static DEFINE_IRQ_WORK(prefer_irq_work, queue_prefer_work);
 
 /*
- * Addresses are told apart by the context's number, which is never used twice,
- * other than the address of an mm_struct. Kernel threads borrow what was there.
+ * An address space is identified by ctx_id, which is never reused, unlike the
+ * address of an mm_struct. Kernel threads use the previous task's.
  */
 static void tell_model(struct task_struct *task)
 {
@@ -145,7 +146,7 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
 	local_irq_restore(flags);
 }
 
-/* May the current task sleep right here? cond_resched() does not promise it. */
+/* May the current task sleep here? cond_resched() does not guarantee it. */
 static bool may_sleep(void)
 {
 	return !preempt_count() && !irqs_disabled() && !rcu_preempt_depth() &&
@@ -161,7 +162,7 @@ int __kloc_machine_background_wait(void)
 	if (!READ_ONCE(kloc_machine_page->slot) || !may_sleep())
 		return 0;
 
-	/* Reading the time makes the model bring the page up to date. */
+	/* Reading the time makes the model update the page. */
 	kloc_machine_time();
 	ahead_ns = READ_ONCE(kloc_machine_page->background);
 	if (ahead_ns <= background_ahead_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: its time as the kernel's clock source and scheduler
- * clock, so that a stall is time, and is charged to the task that stalled.
+ * The two-tier machine: simulated time as clock source and scheduler clock, so
+ * that stalls take time and are charged to the task that stalled.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
@@ -18,8 +18,8 @@ static u64 latest_time;
 static u64 sched_clock_base __ro_after_init;
 
 /*
- * The model rounds, and an interrupt makes the reader that it interrupted
- * late: whoever reads never sees less than was seen before.
+ * The raw time can step back: the model rounds, and an interrupt between its two
+ * reads makes it too low. So return the latest time instead of an earlier one.
  */
 static __always_inline u64 monotonic_time(void)
 {
@@ -35,9 +35,9 @@ static __always_inline u64 monotonic_time(void)
 }
 
 /**
- * kloc_machine_time() - the machine's time
+ * kloc_machine_time() - read simulated time
  *
- * Return: ns since the machine was started, never less than before.
+ * Return: ns since the machine was started; never steps back.
  */
 noinstr u64 kloc_machine_time(void)
 {
@@ -90,5 +90,5 @@ static int __init clock_init(void)
 	return 0;
 }
 
-/* After page_init() by link order, before devices and their timers. */
+/* After page_init(), by link order, and before devices and their timers. */
 fs_initcall_sync(clock_init);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: the measured region and the time, in sysfs.
+ * The two-tier machine: the measured region and simulated time, in sysfs.
  *
- * /sys/kernel/kloc_machine/region	write "start" before the workload loads,
- *					"begin" and "end" around what is measured
- * /sys/kernel/kloc_machine/time	the machine's time, ns
+ * /sys/kernel/kloc_machine/region	write "start" before the load phase, and
+ *					"begin" and "end" at the region's ends
+ * /sys/kernel/kloc_machine/time	simulated time, ns
  */
 #include <linux/init.h>
 #include <linux/irqflags.h>
@@ -14,7 +14,7 @@
 
 #include "machine.h"
 
-/* What can be written to the region file, by the call that it makes. */
+/* Values of the region file, indexed by the call that each of them makes. */
 static const char * const region_names[] = {
 	[KLOC_MACHINE_START]	= "start",
 	[KLOC_MACHINE_BEGIN]	= "begin",
@@ -23,7 +23,7 @@ static const char * const region_names[] = {
 
 static unsigned int region;
 
-/* The call is part of the instruction, so that each has its own. */
+/* The call is encoded in the instruction, so it has to be a constant. */
 static void call_region(unsigned int call)
 {
 	struct kloc_machine_page *page = kloc_machine_page;

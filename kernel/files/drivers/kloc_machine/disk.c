@@ -2,11 +2,11 @@
 /*
  * The two-tier machine: its disks.
  *
- * A disk is the memory of a PCI device, which belongs to no tier. A request
- * completes, in the interrupt of a timer, when its turn in the disk's bandwidth
- * and the disk's latency have passed; the processor does other things until
- * then. The data is copied at that moment: for the timing model the copy is a
- * device's, which takes memory bandwidth but no time of the core.
+ * The data of a disk is in the memory of a PCI device, outside of all tiers. A
+ * request completes, in a timer interrupt, after its transfer at the disk's
+ * bandwidth and the disk's latency; other tasks run until then. Its data is
+ * copied on completion. The copy stands for DMA: the timing model charges it to
+ * the bandwidth of the memory, and not to the core.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
@@ -31,8 +31,8 @@
 #define DISK_MAX_SEGMENTS	256
 
 /*
- * One figure for each disk, in the order of the disks; a disk beyond the last
- * figure has that one. They are looked at for each request.
+ * One value per disk, in the order of the disks. Disks without a value use the
+ * last one. A new value applies to requests from then on.
  */
 static unsigned int read_latency_ns[KLOC_MACHINE_PCI_DISKS] = { 15000 };
 static unsigned int write_latency_ns[KLOC_MACHINE_PCI_DISKS] = { 15000 };
@@ -42,15 +42,16 @@ static unsigned int read_latencies = 1, write_latencies = 1;
 static unsigned int read_rates = 1, write_rates = 1;
 
 module_param_array(read_latency_ns, uint, &read_latencies, 0644);
-MODULE_PARM_DESC(read_latency_ns, "latency of reads, per disk");
+MODULE_PARM_DESC(read_latency_ns, "latency of reads, per disk, ns");
 module_param_array(write_latency_ns, uint, &write_latencies, 0644);
-MODULE_PARM_DESC(write_latency_ns, "latency of writes and flushes, per disk");
+MODULE_PARM_DESC(write_latency_ns,
+		 "latency of writes and flushes, per disk, ns");
 module_param_array(read_bytes_per_us, uint, &read_rates, 0644);
 MODULE_PARM_DESC(read_bytes_per_us,
-		 "bandwidth of reads, per disk, 0 for unlimited");
+		 "bandwidth of reads, per disk, bytes/us, 0: unlimited");
 module_param_array(write_bytes_per_us, uint, &write_rates, 0644);
 MODULE_PARM_DESC(write_bytes_per_us,
-		 "bandwidth of writes, per disk, 0 for unlimited");
+		 "bandwidth of writes, per disk, bytes/us, 0: unlimited");
 
 struct machine_disk {
 	unsigned int number;
@@ -58,14 +59,14 @@ struct machine_disk {
 	struct blk_mq_tag_set tags;
 	struct gendisk *gendisk;
 
-	/* Protects all below; taken in interrupts. */
+	/* Protects all fields below; taken in interrupts. */
 	spinlock_t lock;
-	u64 busy;			/* bandwidth is taken until then */
-	struct list_head waiting;	/* by time of completion */
-	struct hrtimer timer;		/* for the first of them */
+	u64 busy;			/* earlier transfers end then, ns */
+	struct list_head waiting;	/* requests, by time of completion */
+	struct hrtimer timer;		/* fires when the first completes */
 };
 
-/* What a disk keeps with each request. */
+/* Driver data of a request */
 struct machine_request {
 	struct list_head list;
 	u64 finish;
@@ -86,7 +87,7 @@ static unsigned int figure_of(const struct machine_disk *disk,
 	return figures[min(disk->number, max(count, 1) - 1)];
 }
 
-/* Take the request's place in the disk's bandwidth, and set when it is done. */
+/* Book the disk's bandwidth for a request, and set its time of completion. */
 static void schedule_request(struct machine_disk *disk, struct request *rq)
 {
 	struct machine_request *mr = blk_mq_rq_to_pdu(rq);
@@ -107,7 +108,7 @@ static void schedule_request(struct machine_disk *disk, struct request *rq)
 					      mr->bytes_per_us, latency);
 }
 
-/* Sort the request in behind those that are done no later than it. */
+/* Insert a request after those that complete no later than it. */
 static void insert_request(struct machine_disk *disk,
 			   struct machine_request *mr)
 {
@@ -175,7 +176,7 @@ static void copy_data(struct machine_disk *disk, struct request *rq)
 	}
 }
 
-/* The device moves the data, at its own pace, and raises its interrupt. */
+/* Copy the data as the device's DMA would, and complete the request. */
 static void finish_request(struct machine_disk *disk,
 			   struct machine_request *mr)
 {
@@ -243,7 +244,7 @@ static struct gendisk *alloc_gendisk(struct machine_disk *disk)
 	disk->tags.queue_depth = DISK_DEPTH;
 	disk->tags.numa_node = NUMA_NO_NODE;
 	disk->tags.cmd_size = sizeof(struct machine_request);
-	/* As for the NVMe disks that it stands for. */
+	/* As for NVMe disks, which it stands for. */
 	disk->tags.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 
 	error = blk_mq_alloc_tag_set(&disk->tags);

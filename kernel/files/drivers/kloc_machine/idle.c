@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: idleness, during which the clock jumps.
+ * The two-tier machine: idle time, during which QEMU's clock jumps.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
@@ -18,7 +18,7 @@ static __cpuidle int enter_idle(struct cpuidle_device *device,
 	kloc_machine_page->tsc = rdtsc();
 	kloc_machine_call(KLOC_MACHINE_IDLE_ENTER);
 
-	/* These two close and open instrumentation themselves. */
+	/* ct_cpuidle_enter() and _exit() end and begin instrumentation. */
 	ct_cpuidle_enter();
 	raw_safe_halt();
 	raw_local_irq_disable();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two-tier machine's driver, what its files share.
+ * The two-tier machine: declarations and arithmetic that its files share.
  */
 #ifndef _KLOC_MACHINE_MACHINE_H
 #define _KLOC_MACHINE_MACHINE_H
@@ -18,10 +18,10 @@ struct pci_dev;
 
 /**
  * kloc_machine_call() - call the timing model
- * @call: what the kernel has to say, a constant
+ * @call: the call, a compile-time constant
  *
- * A NOP that the model recognises; it reads and writes the shared page while
- * the NOP executes.
+ * Executes a NOP that the model recognizes. The model reads and writes the
+ * shared page meanwhile.
  */
 static __always_inline void kloc_machine_call(const enum kloc_machine_call call)
 {
@@ -31,7 +31,7 @@ static __always_inline void kloc_machine_call(const enum kloc_machine_call call)
 		     : "memory");
 }
 
-/* The shared page, or an empty one on a machine without the model. */
+/* The shared page, or an empty dummy page on a machine without the model. */
 extern struct kloc_machine_page *kloc_machine_page;
 
 /* page.c */
@@ -40,12 +40,12 @@ struct pci_dev *kloc_machine_pci(unsigned int number);
 
 /* clock.c */
 
-/* The machine's time by the model's last word, which may step back by 1 ns. */
+/* Simulated time as published by the model, in ns. May step back by 1 ns. */
 static __always_inline u64 kloc_machine_raw_time(void)
 {
 	/*
 	 * Reading the TSC makes the model publish its offset. An interrupt
-	 * that comes between the two reads makes the result late, never early.
+	 * between the two reads makes the result too low, never too high.
 	 */
 	u64 tsc = rdtsc();
 
@@ -62,21 +62,21 @@ void kloc_machine_timer_idle_exit(void);
 void kloc_machine_timer_reset(void);
 void kloc_machine_timer_switch(void);
 
-/* TSC ns in a ns of the machine's time, 16.16 fixed point, and its bounds. */
+/* TSC ns per ns of simulated time, as 16.16 fixed point, and its bounds. */
 #define KLOC_MACHINE_RATE_ONE	BIT_ULL(16)
 #define KLOC_MACHINE_RATE_MIN	(KLOC_MACHINE_RATE_ONE / 1024)
 #define KLOC_MACHINE_RATE_MAX	(KLOC_MACHINE_RATE_ONE * 16)
 
 /**
- * kloc_machine_timer_rate() - how many instructions make a ns?
- * @rate: rate that was assumed so far
- * @instructions: what was executed of late, or the ns that the TSC counted
- * @time: ns of the machine's time which that took
+ * kloc_machine_timer_rate() - estimate how many instructions take a ns
+ * @rate: the estimate so far
+ * @instructions: instructions that were executed recently (TSC ns)
+ * @time: simulated time that they took, in ns
  *
- * A rate that falls is believed at once, one that rises only little by little:
- * a timer that was set by too low a rate costs little.
+ * A lower rate is adopted at once, a higher one step by step: if the rate is
+ * too low, the timer fires early, which costs little.
  *
- * Return: the rate to assume from now on.
+ * Return: the new estimate: TSC ns per ns of simulated time, 16.16 fixed point.
  */
 static inline u64 kloc_machine_timer_rate(u64 rate, u64 instructions, u64 time)
 {
@@ -88,14 +88,14 @@ static inline u64 kloc_machine_timer_rate(u64 rate, u64 instructions, u64 time)
 }
 
 /**
- * kloc_machine_timer_trust() - for how many instructions is a rate trusted?
- * @most: where nothing stalls
- * @rate: TSC ns in a ns of the machine's time, 16.16 fixed point
+ * kloc_machine_timer_trust() - get the number of instructions to trust a rate
+ * @most: the number for a core that does not stall
+ * @rate: TSC ns per ns of simulated time, 16.16 fixed point
  *
- * The more the core stalls, the more each instruction can make a timer late,
- * and the fewer of them pass meanwhile.
+ * The more the core stalls, the later each instruction can make a timer, and
+ * the fewer instructions are executed in the same time.
  *
- * Return: instructions, or TSC ns.
+ * Return: instructions (TSC ns).
  */
 static inline u64 kloc_machine_timer_trust(u64 most, u64 rate)
 {
@@ -104,15 +104,15 @@ static inline u64 kloc_machine_timer_trust(u64 most, u64 rate)
 }
 
 /**
- * kloc_machine_timer_scale() - turn the machine's time into timer ticks
- * @ticks: ticks of the machine's time
- * @rate: TSC ns in a ns of the machine's time, 16.16 fixed point
- * @min: least ticks that are worth an interrupt
+ * kloc_machine_timer_scale() - convert simulated time to timer ticks
+ * @ticks: ticks of simulated time
+ * @rate: TSC ns per ns of simulated time, 16.16 fixed point
+ * @min: fewest ticks that are worth an interrupt
  * @max: most ticks for which @rate is trusted
  *
- * Half is held back: an early interrupt is cheap, a late one an error.
+ * Programs half of the time: an early interrupt is cheap, a late one an error.
  *
- * Return: ticks of the timer.
+ * Return: ticks to program, from @min to @max.
  */
 static inline u64 kloc_machine_timer_scale(u64 ticks, u64 rate, u64 min, u64 max)
 {
@@ -128,14 +128,14 @@ bool kloc_machine_is_background(const char *comm);
 /* disk.c */
 
 /**
- * kloc_machine_disk_finish() - when does a disk finish a transfer?
- * @busy: time until which the disk transfers what came before; updated
- * @now: time at which the request arrives
+ * kloc_machine_disk_finish() - compute when a disk completes a request
+ * @busy: time until which the disk transfers earlier requests, ns; updated
+ * @now: time at which the request arrives, ns
  * @bytes: bytes to transfer
- * @bytes_per_us: bandwidth of the disk, 0 for unlimited
- * @latency: time that passes from the transfer to completion, ns
+ * @bytes_per_us: bandwidth of the disk, bytes per us, 0 for unlimited
+ * @latency: time from the end of the transfer to completion, ns
  *
- * Transfers follow each other; the latencies of requests overlap.
+ * Transfers are done one after the other; the latencies of requests overlap.
  *
  * Return: the time of completion, ns.
  */

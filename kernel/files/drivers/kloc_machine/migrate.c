@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: how many pages moved between the tiers, why, and by whom.
+ * The two-tier machine: counts of migrated pages, by kind, reason and thread.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
@@ -53,7 +53,7 @@ static void on_migrate(void *data, struct folio *source,
 	bool to_top = node_is_toptier(folio_nid(folio));
 	long pages = folio_nr_pages(folio);
 
-	/* One core, so that no other thread counts meanwhile. */
+	/* One CPU: without preemption, no other thread changes the counts. */
 	preempt_disable_notrace();
 	if (to_top && !from_top) {
 		page->promoted[kind_of(folio)] += pages;

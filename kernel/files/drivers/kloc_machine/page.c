@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: the page that the kernel and the timing model share.
+ * The two-tier machine: the page that the kernel shares with the timing model.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
@@ -13,7 +13,7 @@
 #include <linux/pci.h>
 #include <linux/pgtable.h>
 
-/* Where a slab page names its cache is known to mm/ alone. */
+/* struct slab and struct kmem_cache are private to mm/. */
 #include "../../mm/slab.h"
 #include "machine.h"
 
@@ -25,13 +25,13 @@ static struct kloc_machine_page no_page;
 struct kloc_machine_page *kloc_machine_page __ro_after_init = &no_page;
 static phys_addr_t page_physical __ro_after_init;
 
-/* Pages are tagged with what they are for. */
+/* Enabled when the model is found: pages are tagged with what they are for. */
 DEFINE_STATIC_KEY_FALSE(kloc_machine_key);
 
 /**
- * kloc_machine_present() - is there a timing model?
+ * kloc_machine_present() - check if there is a timing model
  *
- * Return: whether the shared page was found and the model speaks its version.
+ * Return: true if the shared page was found and has this driver's version.
  */
 bool kloc_machine_present(void)
 {
@@ -42,8 +42,8 @@ bool kloc_machine_present(void)
  * kloc_machine_pci() - find and enable one of the machine's memory devices
  * @number: PCI device number on bus 0, KLOC_MACHINE_PCI_*
  *
- * Return: the enabled device, whose BAR 2 is its memory, with a reference that
- * the caller owns; NULL if there is none.
+ * Return: the enabled device, with a reference that the caller must drop. Its
+ * memory is BAR 2. NULL if there is no such device.
  */
 struct pci_dev *kloc_machine_pci(unsigned int number)
 {
@@ -61,9 +61,9 @@ struct pci_dev *kloc_machine_pci(unsigned int number)
 }
 
 /**
- * kloc_machine_page_pfn() - where the shared page is, for the vDSO to map it
+ * kloc_machine_page_pfn() - get the frame of the shared page, for the vDSO
  *
- * Return: its page frame number, 0 if there is no timing model.
+ * Return: the page frame number, 0 if there is no timing model.
  */
 unsigned long kloc_machine_page_pfn(void)
 {
@@ -97,12 +97,12 @@ static int __init page_init(void)
 	return 0;
 }
 
-/* The clock comes next, and as early as PCI resources allow. */
+/* As early as PCI resources allow; the clock (clock_init()) comes next. */
 fs_initcall_sync(page_init);
 
 /*
- * Where the struct pages of a section are, if they lie in one piece: they fill
- * one 2 MiB page of the memmap, unless that was short of memory at boot.
+ * Return the physical address of a section's struct pages, 0 if they are not
+ * contiguous: they fill a 2 MiB page, unless none could be allocated at boot.
  */
 static phys_addr_t __init memmap_of(unsigned long section)
 {

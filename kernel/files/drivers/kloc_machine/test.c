@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the two-tier machine's driver: what can be told without the machine.
+ * KUnit tests of the two-tier machine's driver. They do not need the machine.
  */
 #include <kunit/test.h>
 #include <linux/gfp.h>
@@ -13,17 +13,17 @@ static void disk_transfers_follow_each_other(struct kunit *test)
 {
 	u64 busy = 0;
 
-	/* 4096 bytes at 1024 bytes a us take 4 us, and 10 us of latency. */
+	/* 4096 bytes at 1024 bytes per us take 4 us, plus 10 us of latency. */
 	KUNIT_EXPECT_EQ(test, 14000,
 			kloc_machine_disk_finish(&busy, 0, 4096, 1024, 10000));
 	KUNIT_EXPECT_EQ(test, 4000, busy);
 
-	/* The next waits for the bandwidth, not for the latency. */
+	/* The next request waits for the transfer, not for the latency. */
 	KUNIT_EXPECT_EQ(test, 18000,
 			kloc_machine_disk_finish(&busy, 1000, 4096, 1024, 10000));
 	KUNIT_EXPECT_EQ(test, 8000, busy);
 
-	/* An idle disk begins at once. */
+	/* An idle disk begins a transfer at once. */
 	KUNIT_EXPECT_EQ(test, 114000,
 			kloc_machine_disk_finish(&busy, 100000, 4096, 1024,
 						 10000));
@@ -41,7 +41,7 @@ static void disk_without_data(struct kunit *test)
 {
 	u64 busy = 5000;
 
-	/* A flush comes after what was written before it. */
+	/* A flush completes after the writes before it. */
 	KUNIT_EXPECT_EQ(test, 15000,
 			kloc_machine_disk_finish(&busy, 1000, 0, 1024, 10000));
 	KUNIT_EXPECT_EQ(test, 5000, busy);
@@ -96,7 +96,7 @@ static void timer_rate_rises_slowly(struct kunit *test)
 
 static void timer_rate_is_bounded(struct kunit *test)
 {
-	/* The time of a background thread stands still. */
+	/* Simulated time stands still while a background thread runs. */
 	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_RATE_MAX,
 			kloc_machine_timer_rate(KLOC_MACHINE_RATE_MAX, 1000000,
 						0));

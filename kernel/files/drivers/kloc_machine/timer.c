@@ -2,10 +2,10 @@
 /*
  * The two-tier machine: timers.
  *
- * The local APIC timer counts what QEMU's clock counts: instructions, and the
- * time for which the machine idles. How many instructions there will be until
- * a certain time is a guess, from the ratio of late. The guess is made low and
- * bounded; an interrupt that comes before its time only sets the next one.
+ * The local APIC timer runs on QEMU's clock, which counts instructions and idle
+ * time. So the number of instructions until an event has to be estimated, from
+ * the recent ratio of instructions to simulated time. The estimate is low and
+ * bounded; an interrupt that comes too early only sets the timer again.
  */
 #include <linux/bits.h>
 #include <linux/clockchips.h>
@@ -16,30 +16,30 @@
 #include "machine.h"
 
 /*
- * An interrupt that is early costs some 300 instructions. One that is late, as
- * the core began to stall, is late by as many stalls as there can be here.
+ * An early interrupt costs about 300 instructions. If the core begins to stall,
+ * an interrupt is late by at most the stalls of this many instructions.
  */
 static unsigned int timer_max_ns = 32768;
 module_param(timer_max_ns, uint, 0644);
 MODULE_PARM_DESC(timer_max_ns,
-		 "most instructions to wait for before looking at the time");
+		 "most instructions (TSC ns) between checks of the time");
 
 static unsigned int timer_min_ns = 100;
 module_param(timer_min_ns, uint, 0644);
 MODULE_PARM_DESC(timer_min_ns,
-		 "fewest instructions to program a timer interrupt for");
+		 "fewest instructions (TSC ns) until a timer interrupt");
 
 DEFINE_STATIC_KEY_FALSE(kloc_machine_timer_key);
 
-/* Fewer instructions than these say nothing about those to come. */
+/* Fewer instructions than this do not predict how the next ones stall. */
 #define WINDOW_NS	1024
 
 struct timer_state {
 	struct clock_event_device *event;
-	bool idle;	/* program the time as it is: only idleness follows */
-	u64 rate;	/* TSC ns in a ns of the machine's time, 16.16 */
-	u64 tsc;	/* where the present window began, in both times */
-	u64 time;
+	bool idle;	/* the core is idle: program the time without scaling */
+	u64 rate;	/* TSC ns per ns of simulated time, 16.16 fixed point */
+	u64 tsc;	/* begin of the current window, in TSC ns */
+	u64 time;	/* and in simulated time, ns */
 };
 
 static DEFINE_PER_CPU(struct timer_state, timer_state);
@@ -55,7 +55,7 @@ static void begin_window(struct timer_state *state)
 	state->tsc = rdtsc();
 }
 
-/* Look at how much time the last instructions took. */
+/* Update the rate by the time that the last instructions took. */
 static void update_rate(struct timer_state *state)
 {
 	u64 instructions = rdtsc() - state->tsc;
@@ -69,8 +69,8 @@ static void update_rate(struct timer_state *state)
 }
 
 /*
- * Without the model of the memory nothing stalls, and the rate is what it is:
- * no need to look at the time now and then.
+ * Outside the measured region nothing stalls and the rate does not change, so
+ * the time need not be checked in between.
  */
 static u64 most_ticks(const struct clock_event_device *event, u64 rate)
 {
@@ -95,7 +95,7 @@ unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
 					most_ticks(event, state->rate));
 }
 
-/* Set the timer for an event that is due in the future; false if it is due. */
+/* Set the timer for an event in the future. Return: false if it is due. */
 static bool rearm(struct clock_event_device *event)
 {
 	s64 left = ktime_to_ns(ktime_sub(event->next_event, ktime_get()));
@@ -115,9 +115,9 @@ bool __kloc_machine_timer_early(struct clock_event_device *event)
 }
 
 /**
- * kloc_machine_timer_idle_enter() - the core goes idle
+ * kloc_machine_timer_idle_enter() - program the timer for an idle core
  *
- * From here the timer and the machine's time run at the same pace.
+ * While the core is idle, the timer runs at the pace of simulated time.
  */
 void kloc_machine_timer_idle_enter(void)
 {
@@ -130,7 +130,9 @@ void kloc_machine_timer_idle_enter(void)
 }
 
 /**
- * kloc_machine_timer_idle_exit() - the core is back, perhaps by another cause
+ * kloc_machine_timer_idle_exit() - program the timer for a core that left idle
+ *
+ * Something other than the timer may have ended idle.
  */
 void kloc_machine_timer_idle_exit(void)
 {
@@ -145,9 +147,11 @@ void kloc_machine_timer_idle_exit(void)
 }
 
 /**
- * kloc_machine_timer_reset() - another kind of time begins: set the timer anew
+ * kloc_machine_timer_reset() - program the timer again after a change of pace
  *
- * Called with interrupts disabled.
+ * Simulated time changes its pace at both ends of the measured region.
+ *
+ * Context: interrupts disabled.
  */
 void kloc_machine_timer_reset(void)
 {
@@ -158,9 +162,9 @@ void kloc_machine_timer_reset(void)
 }
 
 /**
- * kloc_machine_timer_switch() - another task runs from here
+ * kloc_machine_timer_switch() - begin a new window for another task
  *
- * How it stalls is not to be mixed with what the kernel did until now.
+ * Otherwise its stalls would be mixed with those of what ran before.
  */
 void kloc_machine_timer_switch(void)
 {
@@ -173,7 +177,7 @@ void kloc_machine_timer_switch(void)
 }
 
 /**
- * kloc_machine_timer_start() - from now on timers follow the machine's time
+ * kloc_machine_timer_start() - make timers follow simulated time from now on
  */
 void kloc_machine_timer_start(void)
 {
