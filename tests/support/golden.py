@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import difflib
+import io
 import os
+
+from rich.console import Console, RenderableType
 
 from kloc.base.paths import PROJECT
 
@@ -32,3 +35,11 @@ def check(name: str, text: str) -> None:
     golden = path.read_text(encoding="utf-8").splitlines(keepends=True)
     diff = "".join(difflib.unified_diff(golden, lines, str(shown), "this run"))
     assert not diff, f"{diff}\nIf the change is intended, run `{COMMAND}` and review the diff."
+
+
+def printed(*renderables: RenderableType, width: int = 80) -> str:
+    """Return what Rich prints into a file, in lines of `width` characters."""
+    file = io.StringIO()
+    console = Console(file=file, width=width, force_terminal=False, color_system=None)
+    console.print(*renderables, sep="\n")
+    return file.getvalue()

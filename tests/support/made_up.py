@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results that nobody measured, for the tests of what shows results."""
+"""Made-up results, for tests of tables and reports."""
 
 from __future__ import annotations
 
 from typing import Any
 
+KEPT_BY_ORACLE = (
+    "workload",
+    "policy",
+    "machine",
+    "seed",
+    "cores",
+    "operations",
+    "seconds",
+    "throughput",
+)
+
 
 def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -> dict[str, Any]:
-    """Return a run of a thousand operations at `throughput` a second, but for what `other` says."""
+    """Return a run of 1000 operations with `throughput` operations/s; `other` replaces keys."""
     seconds = 1000 / throughput
     return {
         "workload": workload,
@@ -20,6 +31,7 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
         "seconds": seconds,
         "throughput": throughput,
         "latency_ns": {"p50": 1500.0, "p95": 2e6, "p99": 3e9},
+        "instructions": {"user": 6_000_000, "kernel": 2_500_000},
         "stall_ns": {
             "fast": {"anon": {"user": 0.1e9 * seconds, "kernel": 0}},
             "slow": {
@@ -47,3 +59,100 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
         "notes": [],
         **other,
     }
+
+
+def oracle(throughput: float, workload: str = "redis", **other: Any) -> dict[str, Any]:
+    """Return the computed run of the oracle; `other` replaces keys."""
+    measured = run("oracle", throughput, workload, **other)
+    return {
+        **{key: measured[key] for key in KEPT_BY_ORACLE},
+        "latency_ns": None,
+        "settings": {},
+        "computed": True,
+        "notes": ["computed from the all-slow run"],
+    }
+
+
+def comparison(**other: Any) -> list[dict[str, Any]]:
+    """Return the runs of both bounds, two policies and the oracle; `other` replaces keys."""
+    speeds = {"all-slow": 100, "naive": 140, "tpp": 160, "all-fast": 200}
+    runs = [run(name, speed, **other) for name, speed in speeds.items()]
+    return [*runs, oracle(180, **other)]
+
+
+def document(*runs: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of runs."""
+    return {
+        "schema": 1,
+        "kernel": {"release": "6.12.1", "series": "abc"},
+        "versions": {"qemu": "10", "guest": {"libc6": "2.41"}},
+        "machine": {
+            "name": "tiered",
+            "summary": "slow memory has 3 times the latency",
+            "scale": 42.7,
+            "fast": {"capacity": 192 << 20, "read_latency_ns": 80.0},
+        },
+        "runs": list(runs),
+    }
+
+
+def object_document() -> dict[str, Any]:
+    """Return a document of `kloc objects`."""
+
+    def use(pages: int, share: float, lifetime: float | None) -> dict[str, Any]:
+        times = {
+            "p50": lifetime,
+            "p90": lifetime and 3 * lifetime,
+            "p99": lifetime and 9 * lifetime,
+        }
+        return {
+            "pages_allocated": pages,
+            "references": share,
+            "misses": share,
+            "lifetime_ns": times,
+            "interval_ns": None,
+        }
+
+    small = {"anon": use(60, 0.5, 2e9), "slab:dentry": use(40, 0.5, 36e6)}
+    large = {"anon": use(250, 0.25, 2e9), "file": use(750, 0.75, None)}
+    return {
+        "schema": 1,
+        "workload": "redis",
+        "policy": "naive",
+        "seed": 3,
+        "variant": "fast x 2",
+        "kernel": {"release": "6.12.1", "series": "abc"},
+        "versions": {"qemu": "10"},
+        "machine": {"name": "tiered"},
+        "inputs": {"small": small, "large": large},
+    }
+
+
+def counts(allocated: int, references: int, misses: int, **other: Any) -> dict[str, Any]:
+    """Return what the timing model counts of one page kind; `other` replaces keys."""
+    return {
+        "before": 5,
+        "allocated": allocated,
+        "freed": 0,
+        "references": references,
+        "misses": misses,
+        "lifetime_ns": [],
+        "interval_ns": [],
+        **other,
+    }
+
+
+OBJECTS = {
+    "unknown": counts(0, 1, 0),
+    "other": counts(1, 2, 3),
+    "anon": counts(600, 700, 60, lifetime_ns=[[1000, 1100, 90], [2000, 2200, 10]]),
+    "file": counts(300, 100, 30, interval_ns=[[4, 5, 1]]),
+    "slab:dentry": counts(80, 190, 6),
+    "slab:kmalloc-8": counts(1, 1, 0),
+    "slab:kmalloc-16": counts(1, 1, 0),
+    "slab:jbd2_inode": counts(10, 3, 1, lifetime_ns=[[8, 9, 1]]),
+    "slab:jbd2_journal_head": counts(7, 2, 0, lifetime_ns=[[8, 9, 2], [16, 18, 1]]),
+    "slab:skbuff_head_cache": counts(4, 2, 1),
+    "socket": counts(6, 1, 1),
+}
+"""The counts of an observed run by page kind; 1010 pages are allocated."""

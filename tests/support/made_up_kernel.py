@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Files of a kernel with contexts, in a folder, for the tests of what shows them."""
+"""Made-up sysfs, debugfs and procfs files of a kernel with contexts, in a directory."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ SETTINGS = {
 
 
 def make(root: Path, **changed: str) -> Path:
-    """Make the files under `root`, with some settings `changed`; return it."""
+    """Create the files under `root`, with some settings `changed`, and return `root`."""
     settings = {**SETTINGS, **changed}
     files = {f"sys/kernel/mm/kloc/{name}": f"{value}\n" for name, value in settings.items()}
     files["sys/kernel/mm/kloc/stat"] = STAT

@@ -83,7 +83,7 @@ def _row_names(kinds: Uses) -> dict[str, str]:
         and use.references < LEAST_SHARE * totals.references
         and use.misses < LEAST_SHARE * totals.misses
     }
-    return {kind: f"{len(small)} other slabs" if kind in small else kind for kind in kinds}
+    return {kind: f"{len(small)} other slab caches" if kind in small else kind for kind in kinds}
 
 
 def duration(ns: float | None) -> str:

@@ -124,11 +124,13 @@ def remarks(runs: Sequence[Run]) -> list[str]:
     return lines
 
 
-def summary(run: Run) -> Table:
-    """Return a table of one run's main figures."""
+def summary(run: Run) -> RenderableType:
+    """Return a heading and a table of one run's main figures."""
+    from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=_heading([run]), title_justify="left", show_header=False)
+    table = Table(show_header=False)
     table.add_column()
     table.add_column(justify="right")
     instructions, migrated = run["instructions"], run["migrated_pages"]
@@ -158,7 +160,7 @@ def summary(run: Run) -> Table:
         rows[f"background thread {name}"] = f"{thread['instructions']:,} instructions"
     for label, value in rows.items():
         table.add_row(label, value)
-    return table
+    return Group(Text(_heading([run])), table)
 
 
 def plural(number: int, noun: str) -> str:

@@ -15,7 +15,6 @@ from kloc.base.errors import KlocError
 from kloc.build import kernel, root
 from kloc.commands import bench
 from kloc.measure.cost import kernels, parser, runner
-from kloc.results import cost_document, cost_table
 
 PRINTED = """\
 group check
@@ -44,13 +43,6 @@ def measured(name: str, printed: str = PRINTED, touched: str = TOUCHED) -> runne
     return runner.Measured(column, built, *parser.parse(printed.splitlines(), touched))
 
 
-def shown(*of: runner.Measured) -> list[list[str]]:
-    """Return the cells of each row of the table."""
-    return [
-        list(row) for row in zip(*(col.cells for col in cost_table.table(of).columns), strict=True)
-    ]
-
-
 def test_a_call_is_its_median_without_what_measuring_takes() -> None:
     files, processes = parsed()
     assert files.calls == (parser.Call("open", 500, 20), parser.Call("write", 300, 9))
@@ -75,11 +67,6 @@ def test_what_contexts_take_is_told_where_there_are_some() -> None:
     plain = measured("unpatched")
     on = measured("on", PRINTED.replace("done", "contexts 200 20800 800 4000 4000000\ndone"))
     assert (plain.memory, on.memory) == (None, parser.Memory(200, 20800, 800, 4000, 4000000))
-    (remark,) = cost_table.remarks([plain, on])
-    assert "200 contexts take 20,800 bytes, 0.63 % of the 3,200 KiB" in remark
-    assert "counters of pages take 0.10 % of all memory" in remark
-    kernels = cost_document.assemble([plain, on])["kernels"]
-    assert [each["memory"] and each["memory"]["knodes"] for each in kernels] == [None, 20800]
 
 
 @pytest.mark.parametrize(
@@ -108,36 +95,6 @@ def test_output_that_cannot_be_trusted_is_refused(old: str, new: str, reason: st
 def test_cache_lines_that_cannot_be_trusted_are_refused(old: str, new: str, reason: str) -> None:
     with pytest.raises(KlocError, match=reason):
         parsed(touched=TOUCHED.replace(old, new))
-
-
-def test_what_is_the_same_shows_nothing_else() -> None:
-    rows = shown(measured("unpatched"), measured("base"))
-    assert [row[0] for row in rows] == [
-        "open",
-        "write",
-        "files: all",
-        "fork, exit, wait",
-        "processes: all",
-    ]
-    assert all(row[3:] == ["0", "0", "0"] for row in rows)
-
-
-def test_what_differs_is_shown_with_its_sign() -> None:
-    dearer = PRINTED.replace("506:3", "511:3").replace("rounds 4 5000", "rounds 4 5010")
-    touching = TOUCHED.replace("2 20\n", "2 19\n")
-    rows = shown(measured("unpatched"), measured("machine", dearer, touching))
-    assert rows[0] == ["open", "500", "20", "+5", "+1.00", "-1"]
-    assert rows[1][3:] == ["0", "0", "0"]
-    assert rows[2][3:] == ["+2", "+0.20", "-1"]
-
-
-def test_the_change_in_all_is_of_the_groups_that_are_named() -> None:
-    dearer = measured("machine", PRINTED.replace("rounds 4 5000", "rounds 4 5020"))
-    plain = measured("unpatched")
-    assert cost_table.overhead(dearer, plain, ["files"]) == pytest.approx(0.004)
-    assert cost_table.overhead(dearer, plain) == pytest.approx(5 / 11250)
-    (remark,) = cost_table.remarks([plain, dearer])
-    assert "+0.40 % in files (bound: 0.2 %), +0.04 % in all groups" in remark
 
 
 def arguments(*argv: str) -> argparse.Namespace:
@@ -185,13 +142,6 @@ def test_all_of_it_is_written(
     assert files["calls"]["open"] == {"instructions": 500, "lines": 20}
     assert document["versions"] == {"qemu": "1"}
     assert "unpatched" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("kernels", "tables"), [(1, [1]), (2, [2]), (3, [3]), (4, [3, 2])])
-def test_there_is_room_for_three_kernels_side_by_side(kernels: int, tables: list[int]) -> None:
-    made = cost_table.tables([measured("unpatched")] * kernels)
-    # Names of calls, two columns for the reference, three for each of the others.
-    assert [len(each.columns) // 3 for each in made] == tables
 
 
 def test_a_file_that_cannot_be_written_is_told_first(tmp_path: Path) -> None:
