@@ -172,8 +172,8 @@ static inline void kloc_inode_touch(struct inode *inode)
  * @gfp: allocation flags
  * @order: order of the folio
  *
- * Does not reclaim and does not wake kswapd: neither is worth having a folio in
- * one tier rather than the other.
+ * Does not reclaim and does not wake kswapd: having a folio in one tier rather
+ * than the other is not worth that.
  *
  * Return: the folio, or NULL if the caller must allocate it without contexts.
  */

@@ -77,9 +77,9 @@ static inline bool kloc_machine_forgets_young(void)
 /**
  * kloc_machine_background_wait() - let simulated time catch up with a thread
  *
- * Background threads run on a simulated core of their own, with its own clock. If
- * this clock is ahead of simulated time by more than background_ahead_ns, the
- * thread sleeps until simulated time has caught up. Called by cond_resched().
+ * Background threads run on a simulated core of their own, with its own clock.
+ * If it is ahead of simulated time by more than background_ahead_ns, the thread
+ * sleeps until simulated time has caught up. Called by cond_resched().
  *
  * Return: 1 if the thread slept, otherwise 0, like cond_resched().
  */
