@@ -17,6 +17,45 @@ KEPT_BY_ORACLE = (
 )
 
 
+PROFILE: dict[str, Any] = {
+    "name": "tiered",
+    "summary": "slow memory has 3 times the latency",
+    "scale": 42.7,
+    "background": "own-core",
+    "cpu": {
+        "ns_per_instruction": 0.25,
+        "l1": 32 << 10,
+        "l1_ways": 8,
+        "llc": 1 << 20,
+        "llc_ways": 16,
+        "store_stall": 0.5,
+    },
+    "fast": {
+        "capacity": 192 << 20,
+        "read_latency_ns": 80.0,
+        "write_latency_ns": 80.0,
+        "read_bandwidth": 7.5,
+        "write_bandwidth": 7.5,
+        "unit": 64,
+    },
+    "slow": {
+        "capacity": 1280 << 20,
+        "read_latency_ns": 240.0,
+        "write_latency_ns": 240.0,
+        "read_bandwidth": 0.9375,
+        "write_bandwidth": 0.9375,
+        "unit": 64,
+    },
+    "storage": {
+        "read_latency_us": 80.0,
+        "write_latency_us": 20.0,
+        "read_bandwidth": 1.2,
+        "write_bandwidth": 1.2,
+    },
+}
+"""A machine profile."""
+
+
 def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -> dict[str, Any]:
     """Return a run of 1000 operations with `throughput` operations/s; `other` replaces keys."""
     seconds = 1000 / throughput
@@ -86,12 +125,7 @@ def document(*runs: dict[str, Any]) -> dict[str, Any]:
         "schema": 1,
         "kernel": {"release": "6.12.1", "series": "abc"},
         "versions": {"qemu": "10", "guest": {"libc6": "2.41"}},
-        "machine": {
-            "name": "tiered",
-            "summary": "slow memory has 3 times the latency",
-            "scale": 42.7,
-            "fast": {"capacity": 192 << 20, "read_latency_ns": 80.0},
-        },
+        "machine": PROFILE,
         "runs": list(runs),
     }
 
@@ -123,7 +157,7 @@ def object_document() -> dict[str, Any]:
         "variant": "fast x 2",
         "kernel": {"release": "6.12.1", "series": "abc"},
         "versions": {"qemu": "10"},
-        "machine": {"name": "tiered"},
+        "machine": PROFILE,
         "inputs": {"small": small, "large": large},
     }
 

@@ -10,6 +10,7 @@ from kloc.base.sizes import exact_size
 from kloc.results.report import formats
 from kloc.results.report.figure import Table
 from kloc.results.report.structure import Block, Section
+from kloc.results.table import plural
 
 
 def machine(document: Mapping[str, Any]) -> Section | None:
@@ -72,7 +73,7 @@ def versions(document: Mapping[str, Any]) -> Section | None:
         packages = [[name, str(value)] for name, value in sorted(guest.items())]
         blocks.append(
             Block(
-                f"{len(packages)} packages in the machine",
+                f"{plural(len(packages), 'package')} in the machine",
                 tables=[Table(["package", "version"], packages, names=2)],
                 folded=True,
             )

@@ -217,15 +217,6 @@ def _rounded(match: re.Match[str]) -> str:
 
 
 def _text_style(style: str) -> str:
-    """Return a text's style with size, weight and alignment, but without the font family."""
-    kept = []
-    for part in style.split(";"):
-        name, _, value = (piece.strip() for piece in part.partition(":"))
-        if name == "font":
-            size = re.search(r"([\d.]+)px", value)
-            kept.append(f"font-size: {size[1] if size else '12'}px")
-            if weight := re.match(r"(bold|[6-9]00)\b", value):
-                kept.append(f"font-weight: {weight[1]}")
-        elif name:
-            kept.append(f"{name}: {value}")
-    return "; ".join(kept)
+    """Return a text's style without the font family, so that the page's font is inherited."""
+    properties = (part.strip() for part in style.split(";"))
+    return "; ".join(part for part in properties if part and not part.startswith("font-family"))

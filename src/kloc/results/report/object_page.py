@@ -123,7 +123,7 @@ def _values(found: Kinds, measure: str) -> dict[str, float]:
     return {kind: use[measure] for kind, use in found.items() if use.get(measure) is not None}
 
 
-def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section:
+def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
     title = f"{workload}: pages, references and misses by kind, for each input"
     bars = [
         (measure, name, kinds.by_group(_values(found, measure)))
@@ -131,6 +131,8 @@ def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section:
         for name, found in inputs.items()
     ]
     bars = [bar for bar in bars if sum(bar[2].values())]
+    if not bars:
+        return None
     groups = [group for group in kinds.PAGES if any(bar[2].get(group) for bar in bars)]
     measures = list(dict.fromkeys(measure for measure, _, _ in bars))
     height = 62 + len(bars) * ROW + 24 * len(measures)

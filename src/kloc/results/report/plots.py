@@ -502,7 +502,7 @@ def _slab_rows(case: Case, policies: Sequence[str]) -> list[list[str]]:
                         by_policy[policy] += total(value) / len(runs) / 1e9
     largest = sorted(by_cache, key=lambda kind: -max(by_cache[kind].values()))[:SLABS]
     return [
-        [f"of slab, all tiers: {kind.removeprefix('slab:')}"]
+        [f"slab {kind.removeprefix('slab:')}, all tiers"]
         + [formats.millis(by_cache[kind][policy]) for policy in policies]
         for kind in largest
     ]

@@ -16,7 +16,7 @@ from kloc.results.report.structure import Block, Section
 
 def section(lines: Iterable[str]) -> Section:
     """Return the section with these commands."""
-    return Section("repeat", "Commands to repeat it", "", [Block(code="\n".join(lines))])
+    return Section("repeat", "Commands to repeat the runs", "", [Block(code="\n".join(lines))])
 
 
 def commands(all_cases: Sequence[Case]) -> Iterator[str]:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of a report on runs: its sections and notes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kloc.results.document import UNCHANGED
+from kloc.results.report.page import page
+from kloc.results.report.structure import Page, Section
+from support.made_up import comparison, document, run
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
+def page_of(*runs: dict[str, Any]) -> Page:
+    return page(document(*runs))
+
+
+def section(found: Page, name: str) -> Section:
+    (result,) = [section for section in found.sections if section.id == name]
+    return result
+
+
+def test_a_page_has_a_card_for_each_case_and_an_overview_of_several() -> None:
+    alone = page_of(*comparison())
+    assert (len(alone.cards), alone.overview) == (1, None)
+    several = page_of(*comparison(), *comparison(workload="rocksdb"))
+    assert [card.name for card in several.cards] == ["redis", "rocksdb"]
+    assert several.overview is not None
+
+
+def test_title_and_headline_are_the_same() -> None:
+    found = page_of(*comparison())
+    assert found.headline
+    assert found.title == f"kloc: {found.headline}"
+
+
+def test_subtitle_names_machine_memory_seeds_and_kernel() -> None:
+    found = page_of(run("tpp", 1, seed=1), run("tpp", 1, seed=2)).subtitle
+    for words in ("tiered", "192 MiB", "1,280 MiB", "1 core", "2 seeds", "6.12.1"):
+        assert words in found
+    assert "seed 7" in page_of(run("tpp", 1, seed=7)).subtitle
+
+
+def test_notes_that_differ_in_a_number_become_one_with_a_range() -> None:
+    runs = [
+        run("tpp", 100, seed=seed, notes=[f"{count} pages were evicted to storage"])
+        for seed, count in ((1, 9), (2, 1200))
+    ]
+    assert page_of(*runs).notes == ["tpp on redis: 9 to 1,200 pages were evicted to storage"]
+
+
+def test_a_note_without_a_number_names_all_its_workloads() -> None:
+    runs = [run("tpp", 1, name, notes=["odd {}"]) for name in ("redis", "fio")]
+    assert page_of(*runs).notes == ["tpp on redis and fio: odd {}"]
+
+
+def test_notes_of_computed_runs_are_left_out() -> None:
+    assert page_of(*comparison()).notes == []
+
+
+def test_throughput_is_a_table_with_the_fastest_policy_marked() -> None:
+    (block,) = section(page_of(*comparison()), "throughput").blocks
+    (table,) = block.tables
+    assert [row[0] for row in table.rows] == [
+        "all-slow",
+        "naive",
+        "tpp",
+        "oracle (computed)",
+        "all-fast",
+    ]
+    assert table.marked == {2}
+    row = dict(zip(table.head, table.rows[2], strict=True))
+    assert (row["ops/s"], row["x all-slow"], row["of all-fast"]) == ("160", "1.60", "80 %")
+    assert (row["of the headroom"], row["latency p99"]) == ("60 %", "3 s")
+    assert "range" not in row
+
+
+def test_throughput_has_a_range_with_several_seeds() -> None:
+    runs = [run("tpp", speed, seed=seed) for seed, speed in ((1, 100), (2, 120))]
+    (block,) = section(page_of(*runs), "throughput").blocks
+    row = dict(zip(block.tables[0].head, block.tables[0].rows[0], strict=True))
+    assert row["range"] == "100 to 120"
+    assert "x all-slow" not in row
+
+
+def test_variants_are_compared_in_a_figure() -> None:
+    machine = {**run("tpp", 1)["machine"], "variant": "fast x 2"}
+    varied = [run("all-slow", 100, machine=machine), run("tpp", 150, machine=machine)]
+    figures = [
+        figure
+        for block in section(page_of(*comparison(), *varied), "throughput").blocks
+        for figure in block.figures
+        if figure.table
+    ]
+    (table,) = [figure.table for figure in figures if figure.table]
+    assert list(table.head)[1:] == [UNCHANGED, "fast x 2"]
+    assert ["tpp", "1.60", "1.50"] in [list(row) for row in table.rows]
+
+
+def test_the_legend_of_the_time_has_the_parts_that_occur() -> None:
+    legend = [group.label for group in section(page_of(run("tpp", 100)), "time").legend]
+    assert legend == ["compute", "application", "slab", "storage wait", "other idle"]
+
+
+def test_bounds_have_no_figure_of_pages_among_other_policies() -> None:
+    (block,) = section(page_of(*comparison()), "pages").blocks
+    assert [figure.caption for figure in block.figures] == ["naive, seed 1", "tpp, seed 1"]
+
+
+def test_the_legend_of_migrations_has_the_reasons_that_occur() -> None:
+    moved = run("tpp", 100)
+    moved["series"]["moved"] = {
+        "promoted": {"hint_fault": [0, 40, 60]},
+        "demoted": {"demotion": [0, 0, 20], "compaction": [0, 0, 10], "other": [0, 0, 0]},
+    }
+    legend = [group.label for group in section(page_of(moved), "migrations").legend]
+    assert legend == ["hint fault", "reclaim", "compaction"]
+
+
+def test_policies_that_moved_no_page_are_named() -> None:
+    idle = run("naive", 100, series={})
+    (block,) = section(page_of(idle, run("tpp", 100)), "migrations").blocks
+    (line,) = block.lines
+    assert "naive" in line and "tpp" not in line
+    assert [list(row) for row in block.tables[0].rows] == [
+        ["naive", "3", "4", "7"],
+        ["tpp", "3", "4", "7"],
+    ]
+
+
+def test_background_threads_that_did_little_are_left_out() -> None:
+    (block,) = section(page_of(run("tpp", 1000)), "background").blocks
+    assert [list(row[:4]) for row in block.tables[0].rows] == [["tpp", "kswapd0", "50 ms", "5.0 %"]]
+
+
+def test_background_threads_without_work_leave_a_line() -> None:
+    (block,) = section(page_of(run("tpp", 1000, background={})), "background").blocks
+    assert not block.tables
+    assert len(block.lines) == 1
+
+
+def test_settings_that_differ_are_shown_for_each_workload() -> None:
+    other = {"/proc/sys/vm/zone_reclaim_mode": "1"}
+    runs = [run("tpp", 1), run("tpp", 1, "fio", settings=other), run("stock", 1, settings={})]
+    blocks = section(page_of(*runs), "settings").blocks
+    assert [block.title for block in blocks] == ["tpp for redis", "tpp for fio"]
+    assert [list(row) for row in blocks[1].tables[0].rows] == [list(*other.items())]
