@@ -71,7 +71,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     args.command = command = commands.find(name)
     for extra in command.needs:
         environment.require(extra, f"kloc {command.name}")
-    command_parser = parser.Parser(prog=f"kloc {command.name}", add_help=False)
+    command_parser = parser.Parser(prog=f"kloc {command.name}")
     _configure(command_parser, command)
     command_parser.parse_all(rest, args)
     if program is not None and not command.takes_program:
@@ -102,7 +102,7 @@ class _PrintVersion(argparse.Action):
 
 def _top_parser() -> parser.Parser:
     """Return the parser of the options that may stand before the command."""
-    top = parser.Parser(prog="kloc", add_help=False)
+    top = parser.Parser(prog="kloc")
     parser.add_common_options(top)
     top.add_argument("--version", action=_PrintVersion, nargs=0)
     top.format_help = help.overview  # type: ignore[method-assign]
@@ -141,13 +141,11 @@ def _complete() -> None:
     """Answer a shell that asks how a command line may go on, and exit."""
     import argcomplete
 
-    top = parser.Parser(prog="kloc")
-    parser.add_common_options(top)
-    top.add_argument("--version", action=_PrintVersion, nargs=0)
+    top = _top_parser()
     subparsers = top.add_subparsers(metavar="COMMAND", parser_class=parser.Parser)
     words = os.environ.get("COMP_LINE", "").split()
     for command in commands.COMMANDS:
-        command_parser = subparsers.add_parser(command.name, help=command.help, add_help=False)
+        command_parser = subparsers.add_parser(command.name, help=command.help)
         # Before the command's packages are installed, only its name is completed.
         if command.name in words and all(environment.has(extra) for extra in command.needs):
             _configure(command_parser, command)

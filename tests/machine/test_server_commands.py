@@ -223,7 +223,7 @@ def test_status_adds_them_up(seen: dict[str, str]) -> None:
     assert status["placed"]["fast"] > 20000000 // PAGE
     assert status["lookups"]["saved"] > status["lookups"]["made"] > 0
     shown = seen["status"]
-    assert re.search(r"^contexts +on, Linux 6\.12\.", shown)
+    assert re.search(r"^contexts +enabled, Linux 6\.12\.", shown)
     assert re.search(r"^ placed, fast +\d", shown, re.M)
     assert re.search(r"^ file +\d,\d{3} ", shown, re.M)
 
@@ -245,8 +245,8 @@ def test_top_has_their_places(seen: dict[str, str]) -> None:
 
 def test_switched_off_there_are_none(seen: dict[str, str]) -> None:
     assert seen["off"].split() == COLUMNS
-    assert "contexts are switched off" in seen["off_status"]
-    assert seen["off_top"].startswith("kloc: contexts are switched off: there are none\nas root:")
+    assert "contexts are disabled" in seen["off_status"]
+    assert seen["off_top"].startswith("kloc: contexts are disabled, so there are none\nas root:")
 
 
 @pytest.fixture(scope="module")

@@ -1,154 +1,326 @@
 # SPDX-License-Identifier: GPL-2.0
-import argparse
+"""The command line: commands, common options, help, and how errors are reported."""
+
 import errno
 import os
+import re
 import signal
 import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from kloc import cli
+from kloc import cli, commands
 from kloc.base import cache, errors, terminal
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, UsageError
+from kloc.base.paths import PROJECT
+from support import golden
+
+Start = Callable[..., int]
+
+SERVER = [command.name for command in commands.COMMANDS if command.group == commands.SERVER]
+
+WITHOUT_EXTRAS = [command.name for command in commands.COMMANDS if not command.needs]
+
+BLOCK = """
+import sys
+for name in ("numpy", "matplotlib", "jinja2", "msgspec", "debian", "pytest"):
+    sys.modules[name] = None
+from kloc import cli
+try:
+    cli.main(sys.argv[1:])
+except SystemExit:
+    print(" ".join(sorted(name for name in sys.modules if name.startswith("kloc."))))
+"""
+"""Runs a command line where no extra can be imported, and prints kloc's imported modules."""
 
 
-def command(run: Any, **more: Any) -> SimpleNamespace:
-    return SimpleNamespace(NAME="try", HELP="", add_arguments=lambda _: None, run=run, **more)
-
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> terminal.Settings:
+    """The settings of the command line, and help that is 80 columns wide."""
     settings = terminal.Settings()
     monkeypatch.setattr(terminal, "settings", settings)
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal.stderr.cache_clear()
     return settings
 
 
-def start(monkeypatch: pytest.MonkeyPatch, command: SimpleNamespace, *argv: str) -> int:
-    monkeypatch.setattr(cli, "_commands", lambda: [command])
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
-    return cli.main(["try", *argv])
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Start:
+    """A function that runs the command `try`, which calls a function with its options."""
+
+    def start(run: Callable[[Any], int], *argv: str, takes_program: bool = False) -> int:
+        command = commands.Command("try", commands.DEVELOP, "", takes_program=takes_program)
+        module = SimpleNamespace(
+            USAGE=[""], DESCRIPTION="", EXAMPLES=[("", "")], add_arguments=lambda _: None, run=run
+        )
+        monkeypatch.setattr(commands, "COMMANDS", (command,))
+        monkeypatch.setattr(commands.Command, "load", lambda _: module)
+        return cli.main(["try", *argv])
+
+    return start
 
 
-def test_every_command_has_name_and_help() -> None:
-    commands = cli._commands()
-    assert {"doctor", "kernel", "test"} <= {command.NAME for command in commands}
-    assert all(command.HELP for command in commands)
+def printed_help(*argv: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as end:
+        cli.main(argv)
+    assert not end.value.code
+    return capsys.readouterr().out
 
 
-def test_the_common_options(
-    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings, empty_cache: Path, tmp_path: Path
+def test_overview_is_printed_as_in_the_golden_file(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed_help("--help", capsys=capsys)
+    golden.check("help", text)
+    assert printed_help(capsys=capsys) == text
+    assert printed_help("--verbose", capsys=capsys) == text
+
+
+@pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
+def test_help_is_printed_as_in_the_golden_file(
+    command: commands.Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = tmp_path / "other"
-    argv = ["--yes", "--verbose", "--cache", str(other)]
-    assert start(monkeypatch, command(lambda _: 7), *argv) == 7
-    assert settings == terminal.Settings(yes=True, verbose=True)
-    assert cache.directory() == other
+    text = printed_help(command.name, "--help", capsys=capsys)
+    golden.check(f"help-{command.name}", text)
+    assert printed_help("help", command.name, capsys=capsys) == text
+    for alias in command.aliases:
+        assert printed_help(alias, "--help", capsys=capsys) == text
 
 
-def test_an_error_is_said_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
+def test_examples_in_help_are_understood(
+    command: commands.Command,
 ) -> None:
-    def run(args: argparse.Namespace) -> int:
-        raise KlocError("it [is] broken", hint="mend it")
+    examples = command.load().EXAMPLES
+    assert 1 <= len(examples) <= 3
+    for line, explanation in examples:
+        assert explanation
+        if match := re.match(r"kloc ([^|]*)", line):
+            words = match[1].replace("$(pidof mysqld)", "12 34").split()
+            assert cli.parse(words).command is command
 
-    terminal.stderr.cache_clear()
-    assert start(monkeypatch, command(run)) == 1
-    assert capsys.readouterr().err == "kloc: it [is] broken\nmend it\n"
+
+def test_no_line_of_help_exceeds_its_width(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns, width in (("80", 80), ("300", 100)):
+        monkeypatch.setenv("COLUMNS", columns)
+        for argv in [["--help"], *([command.name, "--help"] for command in commands.COMMANDS)]:
+            lines = printed_help(*argv, capsys=capsys).splitlines()
+            assert max(map(len, lines)) <= width, argv
+
+
+def test_older_names_are_in_no_help(capsys: pytest.CaptureFixture[str]) -> None:
+    aliases = {alias for command in commands.COMMANDS for alias in command.aliases}
+    assert aliases == {"enable", "disable"}
+    assert not aliases & set(printed_help("--help", capsys=capsys).split())
+
+
+def test_version_is_the_projects_with_its_commit(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    text = printed_help("--version", capsys=capsys)
+    assert re.fullmatch(rf"kloc {re.escape(project['version'])}( \([0-9a-f]{{12}}\))?\n", text)
+
+
+@pytest.mark.parametrize("has_git", [False, True])
+def test_version_needs_no_git(
+    has_git: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cli, "PROJECT", tmp_path)
+    if has_git:
+        (tmp_path / ".git").mkdir()
+    assert re.fullmatch(r"kloc [0-9.]+", cli.version())
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("argv", "words"),
+    [
+        (["comprae"], ["unknown command 'comprae'", "'compare'"]),
+        (["compare", "redis", "--polcy", "tpp"], ["unknown option --polcy", "--policies"]),
+        (["run", "redis", "--polcy=tpp"], ["unknown option --polcy", "--policy", "after '--'"]),
+        (["compare", "redis", "--policies", "tp"], ["unknown policy 'tp'", "'tpp'"]),
+        (["run", "rediss"], ["unknown workload 'rediss'", "'redis'"]),
+        (["run", "redis", "--machine", "tierd"], ["unknown machine 'tierd'", "'tiered'"]),
+        (["top", "--sort", "sped"], ["--sort", "'sped'", "choose from", "fast, slow"]),
+        (["kernel", "biuld"], ["'biuld'", "'build'"]),
+        (["kernel", "build", "--variant", "debgu"], ["'debgu'", "'debug'"]),
+        (["bench", "costs"], ["'costs'", "'cost'"]),
+        (["bench", "cost", "--kernels", "mashine", "--dry-run"], ["'mashine'", "'machine'"]),
+        (["doctor", "--prune", "al-unused"], ["'al-unused'", "'all-unused'"]),
+        (["--verbos", "--chace", "doctor"], ["unknown option --chace", "--cache"]),
+        (["what-if"], ["missing", "WORKLOAD"]),
+        (["status", "now"], ["unexpected argument 'now'"]),
+        (["run", "redis", "--seed", "x"], ["--seed", "'x'"]),
+        (["run", "redis", "--quick", "--long"], ["--quick", "--long"]),
+        (["status", "--", "ls"], ["no program"]),
+        (["--", "ls"], ["no command"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_command_lines_name_the_nearest_and_have_their_own_status(
+    argv: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status: object = cli.main(argv)
+    except SystemExit as end:
+        status = end.code
+    assert status == cli.USAGE
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("kloc: ")
+    assert all(word in printed.err for word in words), printed.err
+
+
+def test_options_can_be_abbreviated() -> None:
+    assert cli.parse(["compare", "redis", "--machin=cxl"]).machine == "cxl"
+
+
+def test_common_options_stand_before_or_after_the_command(
+    start: Start, settings: terminal.Settings, empty_cache: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    assert start(lambda _: 7, "--yes", "--verbose", "--cache", str(other)) == 7
+    assert settings == terminal.Settings(yes=True, verbose=True)
+    assert cache.directory() == other
+    args = cli.parse(["--yes", "--cache", "/a", "try", "--verbose"])
+    assert (args.yes, args.verbose, args.cache) == (True, True, Path("/a"))
+
+
+def test_errors_are_reported_with_their_hint(
+    start: Start, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_: object) -> int:
+        raise KlocError("it [is] broken", hint="fix it")
+
+    assert start(run) == cli.FAILED
+    assert capsys.readouterr().err == "kloc: it [is] broken\nfix it\n"
+
+
+def test_usage_errors_have_their_own_status(start: Start) -> None:
+    def run(_: object) -> int:
+        raise UsageError("one or the other")
+
+    assert start(run) == cli.USAGE
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
     [
         (
             PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/a/b"),
-            f"kloc: /a/b: Permission denied\n{errors.NOT_ALLOWED}\n",
+            ["/a/b: Permission denied", errors.NOT_ALLOWED],
         ),
         (
             OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
-            f"kloc: No space left on device\n{errors.NO_SPACE}\n",
+            ["No space left on device", errors.NO_SPACE],
         ),
-        (IsADirectoryError(errno.EISDIR, "Is a directory", "/a"), "kloc: /a: Is a directory\n"),
-        (
-            subprocess.CalledProcessError(2, ["tar", "-x"]),
-            "kloc: tar failed (status 2)\n"
-            "what it said is above; kloc doctor says whether there is room\n",
-        ),
+        (IsADirectoryError(errno.EISDIR, "Is a directory", "/a"), ["/a: Is a directory"]),
+        (subprocess.CalledProcessError(2, ["tar", "-x"]), ["tar", "status 2", "kloc doctor"]),
     ],
+    ids=["permission", "space", "directory", "process"],
 )
-def test_what_the_system_refuses_is_said(
-    error: Exception,
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    settings: terminal.Settings,
-    capsys: pytest.CaptureFixture[str],
+def test_system_errors_are_explained_and_traced_with_verbose(
+    error: Exception, words: list[str], start: Start, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def run(args: argparse.Namespace) -> int:
+    def run(_: object) -> int:
         raise error
 
-    terminal.stderr.cache_clear()
-    assert start(monkeypatch, command(run)) == 1
-    assert capsys.readouterr().err == said
-    assert start(monkeypatch, command(run), "--verbose") == 1
+    assert start(run) == cli.FAILED
+    message = capsys.readouterr().err
+    assert all(word in message for word in words)
+    assert "Traceback" not in message
+    assert start(run, "--verbose") == cli.FAILED
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_cache_of_somebody_elses(
-    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings, capsys: pytest.CaptureFixture[str]
+def test_cache_of_another_user_is_reported(
+    start: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def hold(environment: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", f"{environment}.used")
 
     monkeypatch.setattr(cache, "hold", hold)
     monkeypatch.setattr(cli.sys, "prefix", str(cache.directory() / "python" / "key"))
-    terminal.stderr.cache_clear()
-    assert start(monkeypatch, command(lambda _: 0)) == 1
+    assert start(lambda _: 0) == cli.FAILED
     assert "--cache DIR" in capsys.readouterr().err
 
 
-def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings) -> None:
-    def run(args: argparse.Namespace) -> int:
+def test_interrupt_has_its_own_status(start: Start) -> None:
+    def run(_: object) -> int:
         raise KeyboardInterrupt
 
-    assert start(monkeypatch, command(run)) == 130
+    assert start(run) == cli.INTERRUPTED
 
 
 @pytest.mark.parametrize(
-    ("before", "heard"),
+    ("before", "caught"),
     [
         (signal.SIG_DFL, {signal.SIGTERM, signal.SIGHUP}),
-        # As nohup starts it.
+        # nohup starts programs so.
         (signal.SIG_IGN, {signal.SIGTERM}),
     ],
 )
-def test_a_terminal_that_closes_interrupts(
+def test_closing_terminal_interrupts_unless_nohup_started_kloc(
     before: signal.Handlers,
-    heard: set[signal.Signals],
+    caught: set[signal.Signals],
+    start: Start,
     monkeypatch: pytest.MonkeyPatch,
-    settings: terminal.Settings,
 ) -> None:
-    handlers = {}
-    monkeypatch.setattr(cli, "_commands", lambda: [command(lambda _: 0)])
+    handlers: dict[signal.Signals, object] = {}
     monkeypatch.setattr(cli.signal, "getsignal", lambda _: before)
     monkeypatch.setattr(cli.signal, "signal", handlers.__setitem__)
-    assert cli.main(["try"]) == 0
-    assert handlers == dict.fromkeys(heard, signal.default_int_handler)
+    assert start(lambda _: 0) == 0
+    assert handlers == dict.fromkeys(caught, signal.default_int_handler)
 
 
-def test_a_program_after_two_dashes(
-    monkeypatch: pytest.MonkeyPatch, settings: terminal.Settings
-) -> None:
-    seen = []
+def test_program_after_two_dashes_goes_to_commands_that_take_one(start: Start) -> None:
+    programs = []
 
-    def run(args: argparse.Namespace) -> int:
-        seen.append(args.program)
+    def run(args: Any) -> int:
+        programs.append(args.program)
         return 0
 
-    start(monkeypatch, command(run, TAKES_PROGRAM=True), "--", "ls", "--", "-l")
-    start(monkeypatch, command(run, TAKES_PROGRAM=True))
-    assert seen == [["ls", "--", "-l"], None]
-    with pytest.raises(SystemExit) as end:
-        start(monkeypatch, command(run), "--", "ls")
-    assert end.value.code == 2
+    start(run, "--", "ls", "--", "-l", takes_program=True)
+    start(run, takes_program=True)
+    start(run, "--", takes_program=True)
+    assert programs == [["ls", "--", "-l"], None, []]
+
+
+@pytest.mark.parametrize("name", WITHOUT_EXTRAS)
+def test_command_without_extras_imports_none(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK, name, "--help"],
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"usage: kloc {name}" in done.stdout
+    modules = done.stdout.splitlines()[-1].split()
+    assert f"kloc.commands.{name}" in modules
+    packages = {module.split(".")[1] for module in modules}
+    if name in SERVER:
+        assert packages <= {"base", "cli", "commands", "server"}
+        others = [other for other in commands.COMMANDS if other.group != commands.SERVER]
+        assert not {other.module for other in others} & set(modules)
+
+
+def test_extras_are_installed_before_the_command_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    required = []
+
+    def require(extra: str, user: str) -> None:
+        required.append((extra, user))
+        raise KlocError("no network")
+
+    monkeypatch.setattr(cli.environment, "require", require)
+    monkeypatch.setattr(commands.Command, "load", lambda _: pytest.fail("imported"))
+    assert cli.main(["compare", "redis"]) == cli.FAILED
+    assert cli.main(["test"]) == cli.FAILED
+    assert required == [("measure", "kloc compare"), ("measure", "kloc test")]

@@ -97,7 +97,7 @@ COMMANDS = (
     Command("bench", MEASURE, "measure the overhead of the kernel patches", _MEASURE_EXTRA),
     Command("workloads", INSPECT, "list the workloads", _MEASURE_EXTRA),
     Command("policies", INSPECT, "list the policies, with what each sets", _MEASURE_EXTRA),
-    Command("machines", INSPECT, "list the machines, with their figures"),
+    Command("machines", INSPECT, "list the machines, with their figures", _MEASURE_EXTRA),
     Command("status", SERVER, "show settings, counters and totals of contexts"),
     Command("top", SERVER, "show the contexts, largest first"),
     Command("exec", SERVER, "run a command whose files get contexts", takes_program=True),

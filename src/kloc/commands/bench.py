@@ -21,7 +21,7 @@ kernel. It takes some minutes, and builds each kernel the first time.
 
 EXAMPLES = (
     ("kloc bench cost", "all kernels"),
-    ("kloc bench cost --kernels base,on --json cost.json", "two of them, figures as JSON"),
+    ("kloc bench cost --kernels base,on --json c.json", "two of them"),
 )
 
 

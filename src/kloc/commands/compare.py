@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _deliver(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[record.Run]) -> None:
     base = profile.load(args.machine)
-    content = document.assemble(parts.values(), asdict(base), runs)
+    content = document.assemble(parts.values(), base.as_dict(), runs)
     output.deliver(args, content, lambda: _print_runs(runs))
 
 

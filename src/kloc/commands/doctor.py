@@ -40,8 +40,8 @@ stay.
 
 EXAMPLES = (
     ("kloc doctor", "check this host"),
-    ("kloc doctor --prune", f"delete what was not used for {inventory.OLD_DAYS} days"),
-    ("kloc doctor --prune all-unused --dry-run", "list what this checkout does not use"),
+    ("kloc doctor --prune", "delete old cache entries"),
+    ("kloc doctor --prune all-unused --dry-run", "list unused cache entries"),
 )
 
 

@@ -35,6 +35,9 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28, width=width())
 
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
 
 def width() -> int:
     """Return how wide help is, in columns: $COLUMNS, else as the terminal, else 80."""
@@ -44,7 +47,10 @@ def width() -> int:
 def wrap(text: str) -> str:
     """Return the paragraphs of `text`, each wrapped to the width of help."""
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(textwrap.fill(" ".join(part.split()), width()) for part in paragraphs)
+    return "\n\n".join(
+        textwrap.fill(" ".join(paragraph.split()), width(), break_on_hyphens=False)
+        for paragraph in paragraphs
+    )
 
 
 def usage(name: str, forms: Sequence[str]) -> str:

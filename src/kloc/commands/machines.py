@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from kloc.commands import listing
 from kloc.machine import profile
@@ -29,4 +28,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the machines."""
-    return listing.show(args, "machine", [asdict(profile.read(name)) for name in profile.names()])
+    return listing.show(args, "machine", [profile.read(name).as_dict() for name in profile.names()])

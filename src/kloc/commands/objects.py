@@ -92,7 +92,7 @@ def _deliver(
         if run["size"] == asdict(task.size)
     }
     host = next(iter(tasks.values())).profile
-    base = document.assemble(parts.values(), asdict(profile.load(args.machine)), [])
+    base = document.assemble(parts.values(), profile.load(args.machine).as_dict(), [])
     sizes = {size: task.size for size, task in tasks.items()}
     content = object_document.assemble(base, name, run_by_input, sizes)
     inputs = {size: object_use.uses(run["objects"]) for size, run in run_by_input.items()}

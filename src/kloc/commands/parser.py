@@ -15,13 +15,16 @@ USAGE_STATUS = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser with kloc's layout of help and wording of errors."""
+    """An argument parser with kloc's layout of help and wording of errors.
+
+    `add_common_options` adds --help, so that it is among the other common options.
+    """
 
     takes_program = False
     """Whether the command takes a program after `--`."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": help.Formatter, **options})
+        super().__init__(**{"formatter_class": help.Formatter, "add_help": False, **options})
 
     def parse_all(self, words: Sequence[str], namespace: argparse.Namespace) -> None:
         """Parse `words` into `namespace`; exit with an error if one of them is not understood."""

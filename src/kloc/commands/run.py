@@ -7,7 +7,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from kloc.base import terminal
@@ -182,7 +181,7 @@ def _deliver(
     args: argparse.Namespace, parts: Parts, measured: record.Run, printed: str = ""
 ) -> int:
     base = profile.load(args.machine)
-    content = document.assemble([parts], asdict(base), [measured])
+    content = document.assemble([parts], base.as_dict(), [measured])
     if output.is_stdout(args):
         sys.stderr.write(printed)
     output.deliver(args, content, lambda: _print(measured, printed))

@@ -77,6 +77,4 @@ def run(args: argparse.Namespace) -> int:
 
 def golden_tests() -> list[str]:
     """Return the test files that compare printed text with tests/golden."""
-    return sorted(
-        str(path) for path in TESTS.rglob("test_*.py") if GOLDEN_CALL in path.read_text()
-    )
+    return sorted(str(path) for path in TESTS.rglob("test_*.py") if GOLDEN_CALL in path.read_text())

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from kloc.base import terminal
 from kloc.commands import options, output
@@ -66,7 +65,7 @@ def _deliver(
     skipped: Sequence[str],
 ) -> None:
     base = profile.load(args.machine)
-    content = document.assemble(parts.values(), asdict(base), runs)
+    content = document.assemble(parts.values(), base.as_dict(), runs)
     output.deliver(args, content, lambda: _print(runs, skipped))
 
 

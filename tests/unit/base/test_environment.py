@@ -3,11 +3,13 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from kloc.base import environment
+from kloc.base.errors import KlocError
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +60,51 @@ def test_failure_returns_the_last_lines_and_is_not_remembered(
     assert output[-1] == "line 99"
     assert len(output) == environment.LAST_LINES
     assert not environment.has("dev")
+
+
+def test_required_extra_is_installed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = replace_pip(monkeypatch, status=0)
+    environment.require("dev", "kloc test")
+    environment.require("dev", "kloc test")
+    assert len(calls) == 1
+
+
+def test_two_processes_install_an_extra_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = replace_pip(monkeypatch, status=0)
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda _: environment.require("dev", "kloc test"), range(4)))
+    assert len(calls) == 1
+
+
+def test_failed_installation_is_reported_with_pips_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_pip(monkeypatch, status=1, output="no network\n")
+    with pytest.raises(KlocError, match=r"kloc test(?s:.*)no network"):
+        environment.require("dev", "kloc test")
+    assert not environment.has("dev")
+
+
+def test_environment_of_others_is_not_changed(
+    monkeypatch: pytest.MonkeyPatch, prefix: Path, tmp_path: Path
+) -> None:
+    (prefix / "ready").unlink()
+    calls = replace_pip(monkeypatch, status=0)
+    project = tmp_path / "pyproject.toml"
+    monkeypatch.setattr(environment, "PYPROJECT", project)
+    optional = '[project.optional-dependencies]\nhere = ["rich==1"]\nthere = ["no-such-package==1"]'
+    project.write_text(optional)
+    environment.require("here", "kloc test")
+    assert environment.has("here") and not environment.has("there")
+    with pytest.raises(KlocError, match="no-such-package") as refused:
+        environment.require("there", "kloc test")
+    assert "./kloc" in str(refused.value.hint)
+    assert not calls
+
+
+def test_machine_without_a_checkout_names_the_commands_that_work(
+    monkeypatch: pytest.MonkeyPatch, prefix: Path, tmp_path: Path
+) -> None:
+    (prefix / "ready").unlink()
+    monkeypatch.setattr(environment, "PYPROJECT", tmp_path / "pyproject.toml")
+    with pytest.raises(KlocError, match="kloc compare needs a checkout") as refused:
+        environment.require("measure", "kloc compare")
+    assert "kloc status" in str(refused.value.hint)

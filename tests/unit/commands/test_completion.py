@@ -40,6 +40,9 @@ def completed(line: str) -> set[str]:
     ("line", "expected"),
     [
         ("comp", {"compare", "completion"}),
+        # An older name that is not shown.
+        ("enab", {""}),
+        ("top --sort sl", {"slow"}),
         ("run rocks", {name for name in workload.names() if name.startswith("rocks")}),
         ("compare redis rocks", {name for name in workload.names() if name.startswith("rocks")}),
         ("run redis --policy t", {name for name in policy.names() if name.startswith("t")}),

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc top`, over files of a made up kernel."""
+"""`kloc top`, with the files of a made-up kernel."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -15,26 +14,9 @@ from rich.console import Console
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.commands import top
 from kloc.server import contexts
-from support import made_up_kernel
-
-GOLDEN = """\
-8 contexts, 2 active; 2.8 MiB in fast memory, 101.0 MiB in slow memory
-
- fast, MiB   slow, MiB   active   age   openers   CPU   of
- ──────────────────────────────────────────────────────────────────────────────
-       2.0         1.0      yes     0         2     1   /var/lib/a b
-       0.5         0.0      yes     1         0     0   /dev/sda1
-       0.2         0.0       no     3         0     0   /mnt/with space/er/file
-       0.0         0.0       no     2         0     0   sdc1:/else[where]
-       0.0         0.0       no   200         1     3   0:31:inode 15
-       0.0         0.0       no     0         0     0   /
-       0.0       100.0       no     7         0     0   /srv/backup
-       0.0         0.0       no     0         0     2   /var/lib/
-
-"""
-
+from support import golden, made_up_kernel
+from support.command import run
 
 SCREEN, SCREEN_LEFT = "\x1b[?1049h", "\x1b[?1049l"
 
@@ -47,19 +29,9 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*argv: str) -> int:
-    parser = argparse.ArgumentParser()
-    top.add_arguments(parser)
-    return top.run(parser.parse_args(argv))
-
-
-def stripped(text: str) -> list[str]:
-    return [line.rstrip() for line in text.splitlines()]
-
-
-def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--once") == 0
-    assert stripped(capsys.readouterr().out) == GOLDEN.splitlines()
+def test_contexts_are_printed_as_in_the_golden_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("top", "--once") == 0
+    golden.check("top", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
@@ -74,19 +46,21 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ("id", [8, 7]),
     ],
 )
-def test_it_is_sorted(key: str, first: list[int], capsys: pytest.CaptureFixture[str]) -> None:
-    run("--json", "--sort", key, "--lines", "2")
+def test_contexts_with_the_highest_value_come_first(
+    key: str, first: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("top", "--json", "--sort", key, "--lines", "2")
     document = json.loads(capsys.readouterr().out)
-    assert [each["id"] for each in document["contexts"]] == first
+    assert [context["id"] for context in document["contexts"]] == first
     assert document["total"] == {"number": 8, "active": 2, "fast": 707, "slow": 25856}
-    run("--json", "--sort", key)
-    every = json.loads(capsys.readouterr().out)["contexts"]
-    assert [each["id"] for each in every[:2]] == first
-    assert len(every) == 8
+    run("top", "--json", "--sort", key)
+    contexts_shown = json.loads(capsys.readouterr().out)["contexts"]
+    assert [context["id"] for context in contexts_shown[:2]] == first
+    assert len(contexts_shown) == 8
 
 
-def test_what_json_has_of_one(capsys: pytest.CaptureFixture[str]) -> None:
-    run("--json", "--lines", "1")
+def test_json_has_all_columns_of_a_context(capsys: pytest.CaptureFixture[str]) -> None:
+    run("top", "--json", "-", "--lines", "1")
     (context,) = json.loads(capsys.readouterr().out)["contexts"]
     assert context == {
         "place": "/var/lib/a b",
@@ -105,7 +79,7 @@ def test_what_json_has_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_again_and_again_until_it_is_interrupted(
+def test_contexts_are_shown_until_ctrl_c(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slept = []
@@ -116,15 +90,17 @@ def test_again_and_again_until_it_is_interrupted(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(time, "sleep", sleep)
-    assert run("--interval", "0.5") == 0
+    assert run("top", "--interval", "0.5") == 0
     assert slept == [0.5, 0.5]
     assert capsys.readouterr().out.count("8 contexts, 2 active") == 2
 
 
-@pytest.mark.parametrize(("terminal", "in_place"), [("xterm", True), ("dumb", False)])
-def test_on_a_terminal(terminal: str, in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "in_place"), [("xterm", True), ("dumb", False)])
+def test_view_fits_the_terminal_and_is_updated_in_place(
+    kind: str, in_place: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written = io.StringIO()
-    environment = {"TERM": terminal, "COLUMNS": "60", "LINES": "8"}
+    environment = {"TERM": kind, "COLUMNS": "60", "LINES": "8"}
     console = Console(file=written, force_terminal=True, _environ=environment)
     monkeypatch.setattr(terminal, "stdout", lambda: console)
 
@@ -132,34 +108,36 @@ def test_on_a_terminal(terminal: str, in_place: bool, monkeypatch: pytest.Monkey
         raise KeyboardInterrupt
 
     monkeypatch.setattr(time, "sleep", sleep)
-    assert run() == 0
+    assert run("top") == 0
     text = written.getvalue()
     assert text.count("8 contexts, 2 active") == 1
-    # There is room for three of them.
+    # Three contexts fit.
     assert "with space" in text and "sdc1" not in text
     assert (SCREEN in text, text.endswith(SCREEN_LEFT)) == (in_place, in_place)
 
 
-def test_names_that_would_disturb_a_terminal(
+def test_control_characters_in_paths_are_replaced(
     kernel: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = kernel / contexts.CONTEXTS
     file.write_bytes(file.read_bytes().replace(b"/srv/backup", b"/srv/\xff\x1b[2J\\012end"))
-    run("--once", "--sort", "slow", "--lines", "1")
+    run("top", "--once", "--sort", "slow", "--lines", "1")
     assert "/srv/\ufffd\ufffd[2J\ufffdend" in capsys.readouterr().out
 
 
-def test_switched_off(kernel: Path) -> None:
+def test_disabled_contexts_are_reported_with_the_remedy(kernel: Path) -> None:
     (kernel / contexts.SETTINGS / "enabled").write_text("0\n")
-    with pytest.raises(KlocError, match="switched off") as error:
-        run()
+    with pytest.raises(KlocError, match="disabled") as error:
+        run("top")
     assert error.value.hint == "as root: echo 1 > /sys/kernel/mm/kloc/enabled"
 
 
-def test_a_kernel_without_contexts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_kernel_without_contexts_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(contexts, "ROOT", tmp_path / "nothing")
     with pytest.raises(KlocError, match="has no contexts"):
-        run("--once")
+        run("top", "--once")
 
 
 @pytest.mark.parametrize(
@@ -167,6 +145,6 @@ def test_a_kernel_without_contexts(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     [("--sort", "speed"), ("--lines", "-1"), ("--interval", "0"), ("--interval", "nan")],
     ids=" ".join,
 )
-def test_wrong_options(argv: tuple[str, ...]) -> None:
+def test_wrong_values_are_refused(argv: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit):
-        run(*argv)
+        run("top", *argv)

@@ -52,8 +52,8 @@ def test_they_are_there_if_they_are_asked_for(argv: list[str], has: bool, jobs: 
 
 
 def test_they_do_not_go_with_workloads(capsys: pytest.CaptureFixture[str], jobs: list[Job]) -> None:
-    assert cli.main(["run", "redis", "--with-kloc"]) == 1
-    assert "--with-kloc: this goes with a program of your own" in capsys.readouterr().err
+    assert cli.main(["run", "redis", "--with-kloc"]) == cli.USAGE
+    assert "--with-kloc: this is for a program of your own" in capsys.readouterr().err
     assert not jobs
 
 

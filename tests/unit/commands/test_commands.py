@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The list of commands."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kloc import commands
+from kloc.base.errors import UsageError
+from kloc.base.paths import PROJECT
+
+PACKAGE = Path(commands.__file__).parent
+
+
+def defines_run(path: Path) -> bool:
+    tree = ast.parse(path.read_text())
+    return any(isinstance(node, ast.FunctionDef) and node.name == "run" for node in tree.body)
+
+
+def test_every_module_that_can_run_is_a_command() -> None:
+    modules = {f"kloc.commands.{path.stem}" for path in PACKAGE.glob("*.py") if defines_run(path)}
+    assert modules == {command.module for command in commands.COMMANDS}
+
+
+def test_names_are_unique() -> None:
+    names = [name for one in commands.COMMANDS for name in (one.name, *one.aliases)]
+    assert len(set(names)) == len(names)
+
+
+def test_every_group_has_commands() -> None:
+    assert {command.group for command in commands.COMMANDS} == set(commands.GROUPS)
+
+
+def test_needs_are_extras_of_the_project() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    needs = {extra for command in commands.COMMANDS for extra in command.needs}
+    assert needs == set(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
+def test_every_command_has_help_usage_description_and_examples(command: commands.Command) -> None:
+    module = command.load()
+    assert command.help and command.help[0].islower() and not command.help.endswith(".")
+    assert module.DESCRIPTION.strip().endswith(".")
+    assert module.USAGE
+    assert module.EXAMPLES
+
+
+@pytest.mark.parametrize(("name", "found"), [("what-if", "what-if"), ("enable", "choose")])
+def test_commands_are_found_by_name_and_alias(name: str, found: str) -> None:
+    assert commands.find(name).name == found
+
+
+def test_unknown_command_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"unknown command 'stats'.*'status'"):
+        commands.find("stats")
+    with pytest.raises(UsageError, match=r"^unknown command 'zzzzz'$"):
+        commands.find("zzzzz")

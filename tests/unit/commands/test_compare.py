@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`kloc compare`: what is run, what is refused, and how result files are shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kloc.base import terminal
+from kloc.base.errors import KlocError, UsageError
+from kloc.commands import compare
+from kloc.measure.runner import Incomplete, Interrupted
+from support import made_up
+from support.command import run
+
+RESULT = made_up.document(made_up.run("tpp", 50.0))
+
+
+@pytest.fixture(autouse=True)
+def wide_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    terminal.stdout.cache_clear()
+
+
+@pytest.fixture
+def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Any]]:
+    """The reports that would have been written, with what they are of."""
+    written: list[tuple[Path, Any]] = []
+    report = SimpleNamespace(write=lambda path, content: written.append((path, content)))
+    monkeypatch.setitem(sys.modules, "kloc.results.report", report)
+    return written
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs have the result RESULT, without any machine."""
+    monkeypatch.setattr(compare, "prepare", lambda _: {})
+    monkeypatch.setattr(compare, "measure", lambda *_: RESULT["runs"])
+    monkeypatch.setattr(compare.document, "assemble", lambda *_: RESULT)
+
+
+def write(path: Path, content: object) -> str:
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+def test_dry_run_lists_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compare", "redis", "--policies", " tpp, stock,tpp", "--dry-run") == 0
+    *runs, total = capsys.readouterr().out.splitlines()
+    assert runs == [
+        "redis under tpp, seed 1, machine tiered",
+        "redis under stock, seed 1, machine tiered",
+    ]
+    assert total.startswith("2 runs, ")
+
+
+def test_one_run_is_singular(capsys: pytest.CaptureFixture[str]) -> None:
+    run("compare", "redis", "--policies", "tpp", "--dry-run")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1 run, ")
+
+
+def test_every_seed_is_run(capsys: pytest.CaptureFixture[str]) -> None:
+    run("compare", "redis", "--policies", "tpp", "--seeds", "3", "--dry-run")
+    lines = capsys.readouterr().out.splitlines()[:-1]
+    assert [line.split("seed ")[1].split(",")[0] for line in lines] == ["1", "2", "3"]
+
+
+def test_every_combination_is_a_variant_with_its_own_bounds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    machine = ["--fast", "1/2,1,0.5", "--slow-bandwidth", "1/8,1/4"]
+    run("compare", "redis", *machine, "--policies", "oracle,tpp", "--dry-run")
+    lines = capsys.readouterr().out.splitlines()
+    for variant in ("", ", fast x 1/2", ", slow bandwidth 1/4", ", fast x 1/2, slow bandwidth 1/4"):
+        for name in ("tpp", "all-slow"):
+            assert f"redis under {name}, seed 1{variant}, machine tiered{variant}" in lines
+    assert lines[-1].startswith("8 runs")
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("a.json", "redis"), "cannot be mixed"),
+        (("a.json", "--quick", "--seeds", "3"), "--seeds, --quick: "),
+        (("a.json", "--policies", "tpp"), "--policies: "),
+        (("a.json", "--machine", "cxl"), "--machine: "),
+        (("a.json", "--slow-bandwidth", "1/4"), "--slow-bandwidth: "),
+    ],
+)
+def test_workloads_and_their_options_do_not_go_with_result_files(
+    argv: tuple[str, ...], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        run("compare", *argv)
+
+
+def test_impossible_machine_is_refused() -> None:
+    with pytest.raises(KlocError, match="96 MiB"):
+        run("compare", "redis", "--fast", "1/4")
+
+
+def test_unwritable_file_is_refused_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compare, "prepare", lambda _: pytest.fail("prepared"))
+    with pytest.raises(KlocError, match=r"--json .*missing does not exist"):
+        run("compare", "redis", "--json", f"{tmp_path}/missing/out")
+
+
+def test_results_are_printed_and_written(
+    measured: None, reports: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--json", f"{tmp_path}/j", "--report", f"{tmp_path}/r"]
+    assert run("compare", "redis", "--policies", "tpp", *files) == 0
+    assert "tpp" in capsys.readouterr().out
+    assert json.loads((tmp_path / "j").read_text()) == RESULT
+    assert reports == [(tmp_path / "r", RESULT)]
+
+
+def test_json_is_alone_on_stdout(measured: None, capsys: pytest.CaptureFixture[str]) -> None:
+    run("compare", "redis", "--policies", "tpp", "--json", "-")
+    assert json.loads(capsys.readouterr().out) == RESULT
+
+
+@pytest.mark.parametrize("end", [Incomplete, Interrupted])
+def test_finished_runs_are_delivered_if_others_failed_or_were_interrupted(
+    end: type[Incomplete] | type[Interrupted],
+    measured: None,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object) -> None:
+        if end is Interrupted:
+            raise Interrupted(RESULT["runs"])
+        raise Incomplete({"redis under stock": KlocError("it crashed")}, RESULT["runs"])
+
+    monkeypatch.setattr(compare, "measure", stop)
+    with pytest.raises(end):
+        run("compare", "redis", "--policies=tpp", f"--json={tmp_path}/j")
+    assert "tpp" in capsys.readouterr().out
+    assert json.loads((tmp_path / "j").read_text()) == RESULT
+
+
+def test_result_file_is_shown_and_reported(
+    reports: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "result.json", RESULT)
+    assert run("compare", path, "--report", f"{tmp_path}/r.html") == 0
+    assert reports == [(tmp_path / "r.html", RESULT)]
+    printed = capsys.readouterr().out
+    assert "tpp" in printed
+    assert "same machine" not in printed
+    assert run("compare", path, path) == 0
+    assert "same machine, same versions" in capsys.readouterr().out
+
+
+def test_comparable_files_are_one_table_and_one_document(
+    reports: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [
+        write(tmp_path / f"{name}.json", made_up.document(made_up.run(name, rate)))
+        for name, rate in (("all-slow", 40.0), ("tpp", 50.0), ("all-fast", 100.0))
+    ]
+    assert run("compare", *paths, "--report", f"{tmp_path}/r.html") == 0
+    printed = capsys.readouterr().out
+    (row,) = [line for line in printed.splitlines() if line.strip().startswith("tpp")]
+    assert row.split() == ["tpp", "50", "1.25", "50", "%"]
+    names = ["all-slow", "tpp", "all-fast"]
+    assert [run["policy"] for run in reports[0][1]["runs"]] == names
+    assert run("compare", *paths, "--json") == 0
+    assert [run["policy"] for run in json.loads(capsys.readouterr().out)["runs"]] == names
+
+
+def test_files_that_differ_are_shown_separately_with_their_differences(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write(tmp_path / "one.json", RESULT)
+    other = write(tmp_path / "other.json", {**RESULT, "versions": {"qemu": "11"}})
+    same = write(tmp_path / "same.json", RESULT)
+    assert run("compare", one, other, same) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index(f"{one} and {other} differ in:")
+    assert any("versions.qemu: 10 " in line and "11" in line for line in lines[at:])
+    assert f"{one} and {same}: same machine, same versions" in lines
+    with pytest.raises(KlocError, match="not comparable"):
+        run("compare", one, other, "--json", f"{tmp_path}/joined.json")
+
+
+def test_result_of_objects_can_only_be_reported(reports: list[Any], tmp_path: Path) -> None:
+    content = made_up.object_document()
+    path = write(tmp_path / "objects.json", content)
+    with pytest.raises(KlocError, match="kloc objects"):
+        run("compare", path)
+    assert run("compare", path, f"--report={tmp_path}/r.html") == 0
+    assert reports == [(tmp_path / "r.html", content)]
+
+
+@pytest.mark.parametrize("option", ["--json", "--report"])
+def test_output_does_not_replace_the_result_file(option: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "result.json", RESULT)
+    with pytest.raises(KlocError, match=f"{option} .* would replace the result file"):
+        run("compare", path, f"{option}={path}")
+    assert json.loads(Path(path).read_text()) == RESULT

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`kloc run`: what is run, what is refused, and what becomes of the result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kloc.base import terminal
+from kloc.base.errors import KlocError, UsageError
+from kloc.commands import run as command
+from kloc.machine.job import Job, Raw
+from support import made_up
+from support.command import run
+
+RESULT = made_up.document(made_up.run("kloc", 50.0))
+
+
+@pytest.fixture(autouse=True)
+def consoles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """New consoles for the test's output, and a current directory without a workload's file."""
+    monkeypatch.chdir(tmp_path)
+    terminal.stderr.cache_clear()
+    terminal.stdout.cache_clear()
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """The jobs that would have been run; each prints "1"."""
+    started: list[Job] = []
+
+    def launch(job: Job, *_: Any) -> Raw:
+        started.append(job)
+        return Raw({"measured": "1\n"}, {}, None, "")
+
+    (measured,) = RESULT["runs"]
+    monkeypatch.setattr(command, "prepare_parts", lambda _: None)
+    monkeypatch.setattr(command.launcher, "run", launch)
+    monkeypatch.setattr(command.record, "from_raw", lambda *_: measured)
+    monkeypatch.setattr(command.document, "assemble", lambda *_: RESULT)
+    return started
+
+
+def test_dry_run_names_program_policy_seed_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("run", "--fast", "2", "--dry-run", "--", "ls", "a b") == 0
+    printed = capsys.readouterr()
+    assert printed.out == "ls 'a b' under kloc, seed 1, machine tiered, fast x 2\n"
+    assert "policy kloc" in printed.err
+    run("run", "redis", "--policy", "tpp", "--seed", "7", "--dry-run")
+    printed = capsys.readouterr()
+    assert printed.out == "redis under tpp, seed 7, machine tiered\n"
+    assert printed.err == ""
+
+
+def test_job_is_what_the_options_say(jobs: list[Job], tmp_path: Path) -> None:
+    (tmp_path / "load.sh").write_text("true\n")
+    prog = tmp_path / "prog"
+    prog.touch()
+    options = ["--policy", "stock", "--seed", "3", "--packages", "a,b", "--setup", "load.sh"]
+    assert run("run", *options, "--copy", "prog", "--", str(prog), "x y") == 0
+    (job,) = jobs
+    assert (job.name, job.seed, job.packages, job.copies) == ("prog", 3, ("a", "b"), (prog,))
+    assert job.scripts == {"measured": f"{prog} 'x y'\n", "setup": "true\n"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ([], "no workload and no program"),
+        (["--"], "no command after"),
+        (["redis", "--", "ls"], "both a workload and a program"),
+        (["redis", "rocksdb"], "more than one workload"),
+        (["redis", "--packages", "fio", "--copy", "x"], "--packages, --copy: "),
+        (["redis", "--with-kloc"], "--with-kloc: "),
+        (["--quick", "--", "ls"], "--quick: "),
+        (["./prog"], "'--'"),
+        (["prog", "x"], "'--'"),
+        (["--", "./prog"], "the machine has no ./prog"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_combinations_are_refused_before_anything_is_built(
+    argv: list[str], words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "prog").touch()
+    for name in ("prepare", "prepare_parts"):
+        monkeypatch.setattr(command, name, lambda _: pytest.fail("prepared"))
+    with pytest.raises(UsageError, match=words):
+        run("run", *argv)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--copy", "/no/such"], "/no/such does not exist"),
+        (["--setup", "/no/such"], "/no/such does not exist"),
+        (["--policy", "oracle"], "computed"),
+        (["--json", "/no/such/out"], "--json .*/no/such does not exist"),
+    ],
+    ids=" ".join,
+)
+def test_impossible_options_are_refused_before_anything_is_built(
+    options: list[str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "prepare_parts", lambda _: pytest.fail("prepared"))
+    with pytest.raises(KlocError, match=words):
+        run("run", *options, "--", "ls")
+
+
+def test_file_with_the_name_of_a_workload_is_no_obstacle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "redis").touch()
+    assert run("run", "redis", "--dry-run") == 0
+    assert capsys.readouterr().out.startswith("redis under")
+
+
+def test_output_of_the_program_is_printed_before_the_result(
+    jobs: list[Job], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("run", "--", "seq", "1")
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == "1"
+    assert rest
+
+
+def test_json_is_alone_on_stdout(jobs: list[Job], capsys: pytest.CaptureFixture[str]) -> None:
+    run("run", "--json", "-", "--", "seq", "1")
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == RESULT
+    assert "1\n" in printed.err
+
+
+def test_result_is_written_before_the_output_is_shown(
+    jobs: list[Job], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", closed)
+    with pytest.raises(BrokenPipeError):
+        run("run", f"--json={tmp_path}/j", "--", "seq", "1000000")
+    assert json.loads((tmp_path / "j").read_text()) == RESULT

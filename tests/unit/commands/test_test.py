@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`kloc test`: which tests it has pytest run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kloc.base.errors import UsageError
+from kloc.base.paths import PROJECT
+from kloc.commands import test as command
+from support import golden
+from support.command import run
+
+
+@pytest.fixture
+def arguments(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> list[str]:
+    """What pytest would have been called with."""
+    called: list[str] = []
+
+    def main(argv: list[str]) -> pytest.ExitCode:
+        called.extend(argv)
+        return pytest.ExitCode.OK
+
+    monkeypatch.setattr(pytest, "main", main)
+    monkeypatch.delenv(golden.UPDATE, raising=False)
+    return called
+
+
+def test_all_tests_but_soak_are_run(arguments: list[str]) -> None:
+    assert run("test") == 0
+    assert arguments[-1] == str(PROJECT / "tests")
+    assert "not soak" in arguments
+    assert golden.UPDATE not in os.environ
+
+
+def test_options_choose_tests(arguments: list[str]) -> None:
+    run("test", "--soak", "-x", "-k", "a or b", "--dry-run", "tests/unit")
+    assert "not soak" not in arguments
+    assert {"-x", "a or b", "--collect-only", "tests/unit"} <= set(arguments)
+
+
+def test_update_golden_runs_the_tests_with_golden_files(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # monkeypatch removes the variable at the end.
+    monkeypatch.setenv(golden.UPDATE, "")
+    run("test", "--update-golden")
+    assert os.environ[golden.UPDATE] == "1"
+    files = {argument for argument in arguments if argument.endswith(".py")}
+    assert str(PROJECT / "tests" / "unit" / "test_cli.py") in files
+    assert str(PROJECT / "tests" / "unit" / "base" / "test_errors.py") not in files
+    assert golden.COMMAND == "./kloc test --update-golden"
+    assert golden.UPDATE == command.UPDATE_VARIABLE
+
+
+def test_update_golden_takes_no_tests(arguments: list[str]) -> None:
+    with pytest.raises(UsageError, match="--update-golden"):
+        run("test", "--update-golden", "tests/unit")
+
+
+def test_interrupt_has_the_status_of_one(
+    monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> None:
+    monkeypatch.setattr(pytest, "main", lambda _: pytest.ExitCode.INTERRUPTED)
+    assert run("test") == 130

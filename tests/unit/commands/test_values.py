@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The values of options."""
+
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from kloc.commands import values
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("tpp", ("tpp",)),
+        ("tpp,kloc", ("tpp", "kloc")),
+        (" tpp , kloc ,", ("tpp", "kloc")),
+        ("", ()),
+    ],
+)
+def test_comma_list_ignores_spaces_and_empty_names(text: str, names: tuple[str, ...]) -> None:
+    assert values.comma_list(text) == names
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("10", 10)])
+def test_whole_number_within_its_limits(text: str, number: int) -> None:
+    assert values.whole_number(0, 10)(text) == number
+    assert values.whole_number(0)(text) == number
+
+
+def test_factors_are_exact() -> None:
+    assert values.factors("1/3, 2,0.5") == (Fraction(1, 3), Fraction(2), Fraction(1, 2))
+    assert values.fractions("1/8,1") == (Fraction(1, 8), Fraction(1))
+
+
+@pytest.mark.parametrize(("text", "number"), [("0.1", 0.1), ("2", 2.0), ("86400", 86400.0)])
+def test_seconds_within_their_limits(text: str, number: float) -> None:
+    assert values.seconds(text) == number
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (values.whole_number(1, 10), "0"),
+        (values.whole_number(1, 10), "11"),
+        (values.whole_number(1), "-1"),
+        (values.whole_number(1), "x"),
+        (values.whole_number(1), "1.5"),
+        (values.seconds, "0"),
+        (values.seconds, "86401"),
+        (values.seconds, "nan"),
+        (values.seconds, "x"),
+        (values.factor, "a"),
+        (values.factor, "1/0"),
+        (values.factor, "-1"),
+        (values.factor, "0"),
+        (values.factor, "1,2"),
+        (values.fraction, "2"),
+        (values.factors, "1,,2"),
+        (values.fractions, "1/8,2"),
+    ],
+)
+def test_other_values_are_refused(parse: Callable[[str], object], text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"^'.*' is "):
+        parse(text)
