@@ -14,7 +14,7 @@ from kloc.results import report
 from kloc.results.report.figure import COLORS
 from support import golden
 from support.html import Html
-from support.made_up import comparison, document, object_document, run
+from support.made_up import comparison, document, object_document, oracle, run
 
 EVIL = "<script>alert('$x$')</script>\x07\ud800&\"quoted\""
 
@@ -115,6 +115,12 @@ def test_a_document_of_an_older_kloc_is_rendered() -> None:
         del old[key]
     (headline,) = Html(report.render({"schema": 1, "runs": [old]})).texts["h1"]
     assert "tpp" in headline
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_oracle_alone_is_rendered() -> None:
+    (headline,) = Html(report.render(document(oracle(180)))).texts["h1"]
+    assert "oracle" in headline
 
 
 def test_a_run_without_samples_is_rendered() -> None:
