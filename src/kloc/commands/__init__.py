@@ -101,7 +101,9 @@ COMMANDS = (
     Command("status", SERVER, "show settings, counters and totals of contexts"),
     Command("top", SERVER, "show the contexts, largest first"),
     Command("exec", SERVER, "run a command whose files get contexts", takes_program=True),
-    Command("choose", SERVER, "give the files of running processes contexts", aliases=("enable",)),
+    Command(
+        "choose", SERVER, "choose running processes whose files get contexts", aliases=("enable",)
+    ),
     Command("release", SERVER, "undo kloc choose for running processes", aliases=("disable",)),
     Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA),
     Command("kernel", DEVELOP, "build the kernel, or work on it as a git tree", _MEASURE_EXTRA),

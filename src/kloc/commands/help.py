@@ -16,8 +16,8 @@ WIDTH_MAX = 100
 HINT = "kloc --help lists the commands"
 
 DESCRIPTION = """\
-kloc compares how Linux tiers memory on real applications, in a simulated machine with fast and
-slow memory. On a server that runs its kernel, it inspects and controls kernel-level object
+kloc compares tiering policies of Linux on real applications, in a simulated machine with fast and
+slow memory. On a server that runs kloc's kernel, it inspects and controls kernel-level object
 contexts (KLOC), which tier the kernel's own memory.
 """
 
