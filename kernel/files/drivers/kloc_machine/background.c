@@ -61,8 +61,7 @@ bool kloc_machine_is_background(const char *comm)
  * kloc_machine_slot_of() - find or assign the slot of a background thread
  * @comm: name of the kernel thread, TASK_COMM_LEN bytes padded with zeros
  *
- * Slots are found by name: a thread that is stopped and started again, as those
- * of DAMON are, keeps its slot.
+ * Slots are found by name: a DAMON thread that is stopped and restarted keeps its.
  *
  * Context: preemption disabled.
  * Return: the slot; 0 if it is no background thread, or if all slots are taken.

@@ -44,8 +44,7 @@ static unsigned int read_rates = 1, write_rates = 1;
 module_param_array(read_latency_ns, uint, &read_latencies, 0644);
 MODULE_PARM_DESC(read_latency_ns, "latency of reads, per disk, ns");
 module_param_array(write_latency_ns, uint, &write_latencies, 0644);
-MODULE_PARM_DESC(write_latency_ns,
-		 "latency of writes and flushes, per disk, ns");
+MODULE_PARM_DESC(write_latency_ns, "latency of writes and flushes, ns");
 module_param_array(read_bytes_per_us, uint, &read_rates, 0644);
 MODULE_PARM_DESC(read_bytes_per_us,
 		 "bandwidth of reads, per disk, bytes/us, 0: unlimited");
