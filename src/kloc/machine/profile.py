@@ -1,49 +1,71 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Machine profiles: what each memory, the core and the disk of a machine can do.
+"""Machine profiles: the cores, memory tiers and disk of a machine, read from TOML files.
 
-A profile is a TOML file under machine/profiles. Reading one checks that it
-makes sense, so that no machine is started on figures that were mistyped;
-loading one, to run a machine, also checks that this host has the memory.
+Profiles are in machine/profiles. `read` checks that a machine can be made from a profile, so that
+a typing error is found before anything starts. `load`, for machines that will run, also checks
+that this host has enough memory.
 """
 
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import asdict, replace
+
 from kloc.base.errors import KlocError, unknown
 from kloc.base.paths import PROJECT
+from kloc.base.sizes import parse_size
+from kloc.machine import toml_file
 
 PROFILES = PROJECT / "machine" / "profiles"
 DEFAULT = "tiered"
+
 BACKGROUND = ("own-core", "shared")
+"""Where background threads run: on a core of their own, or on the workload's."""
 
-MIB = 1 << 20
-UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-# What QEMU and the host's own needs take beside the guest's memory, bytes.
-HOST_RESERVE = 768 * MIB
-# Below this QEMU's pc machine maps all memory in one piece under 4 GiB.
+HOST_RESERVE = 768 << 20
+"""Bytes that QEMU and the host need in addition to the guest's memory."""
+
 MEMORY_MAX = 3 << 30
-# The kernel and the smallest workload do not fit in less fast memory.
-FAST_MIN = 96 * MIB
-# Nodes are made of such pieces (and so of whole large pages).
-CAPACITY_STEP = 2 * MIB
-# QEMU tells the kernel of bandwidths in whole MB/s, bytes a ns here.
+"""Up to this size, QEMU's pc machine maps all memory in one piece below 4 GiB."""
+
+FAST_MIN = 96 << 20
+"""The kernel and the smallest workload do not fit in less fast memory."""
+
+CAPACITY_STEP = 2 << 20
+"""A tier's capacity is a multiple of this, which is the size of a huge page."""
+
 BANDWIDTH_MIN = 0.001
-# A node that is less than so many times slower, in latency x bandwidth, than the
-# first is in the same tier for the kernel: its abstract distance, 576 for DRAM, is
-# rounded down to a multiple of 128.
+"""In GB/s: QEMU passes bandwidths to the kernel in whole MB/s."""
+
 ONE_TIER = 640 / 576
+"""The kernel sees two tiers if slow memory is this many times slower (latency x bandwidth).
+
+A node's abstract distance is 576 for DRAM, multiplied by how much slower the node is. The kernel
+rounds it down to a multiple of 128, and puts nodes with the same result in one tier.
+"""
+
+SIZES = {
+    "cpu": ("llc", "l1"),
+    "fast": ("capacity", "unit"),
+    "slow": ("capacity", "unit"),
+    "storage": ("capacity",),
+}
+"""The keys of each table whose values may have a unit, such as "192 MiB"."""
+
+HINT = "machine/profiles/tiered.toml is an example with every key"
 
 
-@dataclass(frozen=True)
-class Tier:
-    """One tier of memory: bytes, ns for a miss, bytes a ns (GB/s), bytes a transfer."""
+class Tier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A memory tier: capacity in bytes, latency of a miss, bandwidth in bytes per ns (GB/s).
+
+    `unit` is the bytes of one transfer.
+    """
 
     capacity: int
     read_latency_ns: float
@@ -53,9 +75,11 @@ class Tier:
     unit: int
 
 
-@dataclass(frozen=True)
-class Cpu:
-    """The core: ns an instruction takes without misses, its caches (bytes, ways)."""
+class Cpu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The core: ns per instruction that hits the caches, and its caches in bytes and ways.
+
+    `store_stall` is the share of a store miss's latency that the core waits for.
+    """
 
     ns_per_instruction: float
     llc: int
@@ -65,9 +89,8 @@ class Cpu:
     store_stall: float
 
 
-@dataclass(frozen=True)
-class Storage:
-    """The disk: bytes, us from request to completion, bytes a ns (GB/s)."""
+class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The disk: capacity in bytes, us from request to completion, bytes per ns (GB/s)."""
 
     capacity: int
     read_latency_us: float
@@ -76,15 +99,12 @@ class Storage:
     write_bandwidth: float
 
 
-@dataclass(frozen=True)
-class Profile:
-    """A machine: its name, what it models, and the figures of each part.
+class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a profile's file.
 
-    `variant` says in what it was made to differ from the file of that name, and is empty if in
-    nothing.
+    The capacities and periods of a real machine are divided by `scale`.
     """
 
-    name: str
     summary: str
     cores: int
     scale: float
@@ -93,25 +113,39 @@ class Profile:
     fast: Tier
     slow: Tier
     storage: Storage
+
+
+class Profile(Description, frozen=True):
+    """A machine: the content of the file `name`.toml, with variations.
+
+    `variant` describes the differences from the file, and is empty if there are none.
+    """
+
+    name: str
     variant: str = ""
 
     def title(self) -> str:
-        """Return the name, with what is varied."""
+        """Return the name, with the variations."""
         return f"{self.name}, {self.variant}" if self.variant else self.name
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON types, in the order that result files have."""
+        return {"name": self.name, **msgspec.to_builtins(self)}
 
     def varied(
         self, fast: Fraction | None = None, slow_bandwidth: Fraction | None = None
     ) -> Profile:
-        """Return the same machine but for what is given; KlocError if there cannot be such a one.
+        """Return this machine with another size of fast memory or bandwidth of slow memory.
 
-        `fast` is a factor of fast memory's capacity, `slow_bandwidth` the fraction of fast memory's
-        bandwidth, for reads and for writes, that slow memory has.
+        `fast` is a factor of fast memory's capacity. `slow_bandwidth` is the bandwidth of slow
+        memory, for reads and for writes, as a fraction of fast memory's. Raises KlocError if the
+        result is impossible, or this host has too little memory for it.
         """
-        changed, differs = self, []
+        changed, differences = self, []
         if fast is not None and fast != 1:
-            pieces = max(1, round(fast * self.fast.capacity / CAPACITY_STEP))
-            changed = replace(changed, fast=replace(self.fast, capacity=pieces * CAPACITY_STEP))
-            differs.append(f"fast x {fast}")
+            steps = max(1, round(fast * self.fast.capacity / CAPACITY_STEP))
+            changed = replace(changed, fast=replace(self.fast, capacity=steps * CAPACITY_STEP))
+            differences.append(f"fast x {fast}")
         if slow_bandwidth is not None:
             slow = replace(
                 self.slow,
@@ -120,185 +154,151 @@ class Profile:
             )
             if slow != self.slow:
                 changed = replace(changed, slow=slow)
-                differs.append(f"slow bandwidth {slow_bandwidth}")
-        changed = replace(changed, variant=", ".join(differs))
+                differences.append(f"slow bandwidth {slow_bandwidth}")
+        changed = replace(changed, variant=", ".join(differences))
         check(changed)
         check_host(changed)
         return changed
 
 
 def names() -> list[str]:
-    """Return the names of the profiles that there are."""
+    """Return the names of the profiles in machine/profiles."""
     return sorted(path.stem for path in PROFILES.glob("*.toml"))
 
 
 def load(name: str) -> Profile:
-    """Return the profile of that name or path, as `read` does; KlocError if this host is small."""
+    """Return the profile, as `read` does. Raises KlocError, too, if this host cannot run it."""
     profile = read(name)
     check_host(profile)
     return profile
 
 
 def read(name: str) -> Profile:
-    """Return the profile of that name, or of that path if it ends in .toml.
+    """Return the profile of this name, or in the file `name` if that ends in .toml.
 
-    Raises KlocError, naming the file and the key, for one that makes no sense. This host may have
-    less memory than it takes.
+    Raises KlocError, with the file and the key, if there is none, or no machine can be made from
+    it. This host may have too little memory for it.
     """
     path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
     if not path.is_file():
         if name.endswith(".toml"):
-            raise KlocError(f"there is no machine profile {name}")
+            raise KlocError(f"{name} does not exist", "--machine takes a name or an existing file")
         raise unknown("machine", name, names())
-    try:
-        text = tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise KlocError(
-            f"{path}: {error}", "it must be TOML: see machine/profiles/tiered.toml"
-        ) from error
-    profile = _parse(path, text)
+    content = _with_sizes(toml_file.read(path, HINT), path)
+    description = toml_file.convert(content, Description, path, HINT)
+    profile = Profile(name=path.stem, **asdict(description))
     check(profile)
     return profile
 
 
-def size(text: object, where: str) -> int:
-    """Return the bytes that "192 MiB" or a plain number stands for."""
-    if isinstance(text, int) and not isinstance(text, bool):
-        return text
-    if isinstance(text, str):
-        number, _, unit = text.strip().partition(" ")
-        if unit in UNITS:
-            try:
-                return int(float(number) * UNITS[unit])
-            except (ValueError, OverflowError):
-                pass
-    raise KlocError(
-        f"{where}: {text!r} is no size", f'write it as "192 MiB" (units: {", ".join(UNITS)})'
-    )
+def _with_sizes(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return the content of a file, with its sizes in bytes."""
+    tables = {
+        part: {
+            **content[part],
+            **{
+                key: parse_size(content[part][key], f"{path}: {part}.{key}")
+                for key in keys
+                if key in content[part]
+            },
+        }
+        for part, keys in SIZES.items()
+        if isinstance(content.get(part), Mapping)
+    }
+    return {**content, **tables}
 
 
 def check(profile: Profile) -> None:
-    """Raise KlocError if no machine can be made from this profile, on whatever host."""
-
-    def refuse(reason: str) -> None:
-        raise _refused(profile, reason)
-
-    for part in ("cpu", "fast", "slow", "storage"):
-        for key, value in vars(getattr(profile, part)).items():
-            if not value > 0 or value == float("inf"):
-                refuse(f"{part}.{key} is {value}, and must be a positive number")
-    if profile.cores != 1:
-        refuse(
-            f"cores is {profile.cores}; the timing model has one core (docs/machine.md says why)"
-        )
-    if profile.scale < 1:
-        refuse(f"scale is {profile.scale}; a real machine is divided by it, so it is 1 or more")
-    if profile.background not in BACKGROUND:
-        refuse(f"background is {profile.background!r}, and must be one of {', '.join(BACKGROUND)}")
-    if profile.cpu.store_stall > 1:
-        refuse("cpu.store_stall is the part of a store's miss that stalls, and cannot exceed 1")
-    for label, capacity, ways in (
-        ("llc", profile.cpu.llc, profile.cpu.llc_ways),
-        ("l1", profile.cpu.l1, profile.cpu.l1_ways),
-    ):
-        sets = capacity / (64 * ways)
-        if sets != int(sets) or int(sets) & (int(sets) - 1):
-            refuse(
-                f"cpu.{label} of {capacity} bytes in {ways} ways gives {sets:g} sets, "
-                "which must be a power of two"
-            )
-    for label, tier in (("fast", profile.fast), ("slow", profile.slow)):
-        if tier.unit & (tier.unit - 1) or not 64 <= tier.unit <= 4096:
-            refuse(f"{label}.unit is {tier.unit}, and must be a power of two from 64 to 4096 bytes")
-        if tier.capacity % CAPACITY_STEP:
-            refuse(f"{label}.capacity must be a multiple of {CAPACITY_STEP >> 20} MiB")
-        slowest = min(tier.read_bandwidth, tier.write_bandwidth)
-        if slowest < BANDWIDTH_MIN:
-            refuse(f"{label} has {slowest:g} GB/s, and needs {BANDWIDTH_MIN:g} GB/s at least")
-    if _distance(profile) < ONE_TIER:
-        refuse(
-            "slow memory is about as fast as fast memory, and the kernel would see one tier "
-            "(more latency or less bandwidth makes it two)"
-        )
-    if profile.fast.capacity < FAST_MIN:
-        refuse(
-            f"fast.capacity is {profile.fast.capacity >> 20} MiB; "
-            f"the kernel needs {FAST_MIN >> 20} MiB"
-        )
-    memory = profile.fast.capacity + profile.slow.capacity
-    if memory > MEMORY_MAX:
-        refuse(
-            f"its memory is {memory >> 20} MiB, and the machine has room for {MEMORY_MAX >> 20} MiB"
-        )
+    """Raise KlocError if no machine can be made from this profile on any host."""
+    # The first problem only: later checks rely on earlier ones, for example to divide.
+    for problem in _problems(profile):
+        raise _refused(profile, problem)
 
 
 def check_host(profile: Profile) -> None:
-    """Raise KlocError if this host has less memory than a machine of this profile takes."""
+    """Raise KlocError if this host has less memory than a machine of this profile needs."""
     memory = profile.fast.capacity + profile.slow.capacity
     host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if memory + HOST_RESERVE > host:
         raise _refused(
             profile,
             f"its memory is {memory >> 20} MiB, and this host has {host >> 20} MiB, "
-            f"of which {HOST_RESERVE >> 20} MiB are needed beside it",
+            f"of which QEMU and the host need {HOST_RESERVE >> 20} MiB",
+            "choose a machine with less memory (kloc machines lists them), or a larger host",
         )
 
 
-def _refused(profile: Profile, reason: str) -> KlocError:
-    return KlocError(f"machine {profile.title()} is refused: {reason}")
+def _refused(profile: Profile, problem: str, hint: str | None = None) -> KlocError:
+    return KlocError(f"machine {profile.title()} is refused: {problem}", hint)
 
 
-def _distance(profile: Profile) -> float:
-    """Return how far the tiers are apart for the kernel, which is told of their reads."""
+def _problems(profile: Profile) -> Iterator[str]:
+    """Yield what makes a machine of this profile impossible."""
+    for part in ("cpu", "fast", "slow", "storage"):
+        for key, value in asdict(getattr(profile, part)).items():
+            # The comparison is also false for nan.
+            if not value > 0 or value == float("inf"):
+                yield f"{part}.{key} is {value}, and must be a positive number"
+    if profile.cores != 1:
+        yield f"cores is {profile.cores}; the timing model has one core (see docs/machine.md)"
+    if not profile.scale >= 1:
+        yield (
+            f"scale is {profile.scale}, and must be 1 or more: "
+            "a real machine's capacities are divided by it"
+        )
+    if profile.background not in BACKGROUND:
+        yield f"background is {profile.background!r}, and must be one of {', '.join(BACKGROUND)}"
+    yield from _cpu_problems(profile.cpu)
+    yield from _tier_problems("fast", profile.fast)
+    yield from _tier_problems("slow", profile.slow)
+    if _slowdown(profile) < ONE_TIER:
+        yield (
+            "slow memory is about as fast as fast memory, and the kernel would see one tier; "
+            "give it more latency or less bandwidth"
+        )
+    if profile.fast.capacity < FAST_MIN:
+        yield (
+            f"fast.capacity is {profile.fast.capacity >> 20} MiB; "
+            f"the kernel needs {FAST_MIN >> 20} MiB"
+        )
+    memory = profile.fast.capacity + profile.slow.capacity
+    if memory > MEMORY_MAX:
+        yield (
+            f"fast and slow memory are {memory >> 20} MiB together, "
+            f"and can be {MEMORY_MAX >> 20} MiB at most"
+        )
+
+
+def _cpu_problems(cpu: Cpu) -> Iterator[str]:
+    if cpu.store_stall > 1:
+        yield f"cpu.store_stall is {cpu.store_stall}, and must be a share between 0 and 1"
+    for label, size, ways in (("llc", cpu.llc, cpu.llc_ways), ("l1", cpu.l1, cpu.l1_ways)):
+        sets = size / (64 * ways)
+        if sets != int(sets) or not _is_power_of_two(int(sets)):
+            yield (
+                f"cpu.{label} of {size} bytes with cpu.{label}_ways = {ways} has {sets:g} sets of "
+                "64-byte lines, and their number must be a power of two"
+            )
+
+
+def _tier_problems(label: str, tier: Tier) -> Iterator[str]:
+    if not _is_power_of_two(tier.unit) or not 64 <= tier.unit <= 4096:
+        yield f"{label}.unit is {tier.unit}, and must be a power of two from 64 to 4096 bytes"
+    if tier.capacity % CAPACITY_STEP:
+        yield (
+            f"{label}.capacity is {tier.capacity} bytes, "
+            f"and must be a multiple of {CAPACITY_STEP >> 20} MiB"
+        )
+    bandwidth = min(tier.read_bandwidth, tier.write_bandwidth)
+    if bandwidth < BANDWIDTH_MIN:
+        yield f"{label} memory has {bandwidth:g} GB/s, and needs {BANDWIDTH_MIN:g} GB/s at least"
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0
+
+
+def _slowdown(profile: Profile) -> float:
+    """Return how much slower slow memory is to the kernel, which is told of reads only."""
     latency = profile.slow.read_latency_ns / profile.fast.read_latency_ns
     return latency * profile.fast.read_bandwidth / profile.slow.read_bandwidth
-
-
-def _parse(path: Path, text: Mapping[str, Any]) -> Profile:
-    parts = {"cpu": Cpu, "fast": Tier, "slow": Tier, "storage": Storage}
-    top = {"summary": str, "cores": int, "scale": float, "background": str}
-    _known(path, "", text, [*top, *parts])
-    values: dict[str, Any] = {"name": path.stem}
-    for key, kind in top.items():
-        values[key] = _value(path, key, text[key], kind)
-    for part, kind in parts.items():
-        table = text[part]
-        if not isinstance(table, Mapping):
-            raise KlocError(f"{path}: {part} must be a table, [{part}]")
-        fields = kind.__annotations__
-        _known(path, f"{part}.", table, list(fields))
-        values[part] = kind(
-            **{
-                key: _value(path, f"{part}.{key}", table[key], _kind(key, fields[key]))
-                for key in fields
-            }
-        )
-    return Profile(**values)
-
-
-def _kind(key: str, annotation: str) -> Any:
-    if key in ("capacity", "llc", "l1", "unit"):
-        return size
-    return {"int": int, "float": float, "str": str}[annotation]
-
-
-def _value(path: Path, key: str, value: object, kind: Any) -> Any:
-    if kind is size:
-        return size(value, f"{path}: {key}")
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise KlocError(f"{path}: {key} is {value!r}, and must be of type {kind.__name__}")
-    return value
-
-
-def _known(path: Path, prefix: str, table: Mapping[str, Any], keys: list[str]) -> None:
-    for key in table:
-        if key not in keys:
-            error = unknown(f"{path.name}: key", prefix + key, [prefix + known for known in keys])
-            raise error
-    missing = [prefix + key for key in keys if key not in table]
-    if missing:
-        raise KlocError(
-            f"{path}: {', '.join(missing)} is missing", "machine/profiles/tiered.toml has every key"
-        )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Profiles that make sense are read; the others are refused with the reason."""
+"""Machine profiles: possible machines are read and varied, impossible ones are refused."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def test_every_profile_loads(name: str) -> None:
     assert profile.load(name).name == name
 
 
-def test_the_default_has_an_eighth_of_the_bandwidth_and_three_times_the_latency() -> None:
+def test_default_slow_memory_has_an_eighth_of_the_bandwidth_and_three_times_the_latency() -> None:
     tiered = profile.load("tiered")
     assert tiered.slow.read_bandwidth * 8 == tiered.fast.read_bandwidth
     assert tiered.slow.read_latency_ns == 3 * tiered.fast.read_latency_ns
@@ -36,34 +37,87 @@ def test_the_papers_machine_has_equal_latencies() -> None:
     assert paper.slow.read_bandwidth * 8 == paper.fast.read_bandwidth
 
 
+@pytest.mark.parametrize("name", profile.names())
+def test_figures_keep_their_type_in_result_files(name: str) -> None:
+    figures = profile.read(name).as_dict()
+    assert list(figures) == [
+        "name",
+        "summary",
+        "cores",
+        "scale",
+        "background",
+        "cpu",
+        "fast",
+        "slow",
+        "storage",
+        "variant",
+    ]
+    # The files write some of these numbers without a fraction, and sizes with a unit.
+    assert type(figures["scale"]) is float
+    assert type(figures["fast"]["read_latency_ns"]) is float
+    assert type(figures["fast"]["capacity"]) is int
+    assert json.loads(json.dumps(figures)) == figures
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new", "words"),
     [
-        ("read_latency_ns = 80", "read_latency_ns = -1", "fast.read_latency_ns is -1"),
-        ("read_latency_ns = 80", "read_latency_ns = nan", "fast.read_latency_ns is nan"),
-        ("read_latency_ns = 80", 'read_latency_ns = "x"', "must be of type float"),
-        ("read_latency_ns = 80", "read_latancy_ns = 80", "fast.read_latency_ns"),
-        ("read_latency_ns = 80\n", "", "fast.read_latency_ns is missing"),
-        ('capacity = "192 MiB"', 'capacity = "4096 GiB"', "has room for"),
-        ('capacity = "192 MiB"', 'capacity = "16 MiB"', "the kernel needs 96 MiB"),
-        ('capacity = "192 MiB"', 'capacity = "193 MiB"', "multiple of 2 MiB"),
-        ('capacity = "192 MiB"', 'capacity = "a lot"', "is no size"),
-        ("cores = 1", "cores = 2", "has one core"),
-        ('background = "own-core"', 'background = "none"', "must be one of own-core, shared"),
-        ('llc = "1 MiB"', 'llc = "3 MiB"', "must be a power of two"),
-        ("unit = 64", "unit = 100", "power of two from 64 to 4096"),
-        ("store_stall = 0.5", "store_stall = 2", "cannot exceed 1"),
-        ("cores = 1", "cores = true", "must be of type int"),
-        ("[cpu]", "[gpu]", "cpu"),
-        ("cores = 1", "cores =", "must be TOML"),
+        ("read_latency_ns = 80", "read_latency_ns = -1", ["fast.read_latency_ns", "-1"]),
+        ("read_latency_ns = 80", "read_latency_ns = nan", ["fast.read_latency_ns", "nan"]),
+        ('capacity = "192 MiB"', 'capacity = "4096 GiB"', ["at most"]),
+        ('capacity = "192 MiB"', 'capacity = "16 MiB"', ["fast.capacity", "96 MiB"]),
+        ('capacity = "192 MiB"', 'capacity = "193 MiB"', ["fast.capacity", "2 MiB"]),
+        ("cores = 1", "cores = 2", ["cores", "one core"]),
+        ("scale = 42.7", "scale = 0.5", ["scale", "1 or more"]),
+        ('background = "own-core"', 'background = "none"', ["own-core, shared"]),
+        ('llc = "1 MiB"', 'llc = "3 MiB"', ["cpu.llc", "power of two"]),
+        ("unit = 64", "unit = 100", ["fast.unit", "64 to 4096"]),
+        ("store_stall = 0.5", "store_stall = 2", ["cpu.store_stall", "0 and 1"]),
     ],
 )
-def test_a_profile_that_makes_no_sense_is_refused(
-    tmp_path: Path, old: str, new: str, reason: str
+def test_an_impossible_machine_is_refused_with_the_reason(
+    tmp_path: Path, old: str, new: str, words: list[str]
 ) -> None:
     with pytest.raises(KlocError) as refused:
         profile.load(changed(tmp_path, old, new))
-    assert reason in f"{refused.value.message} {refused.value.hint}"
+    for word in ("machine changed", *words):
+        assert word in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("read_latency_ns = 80", 'read_latency_ns = "x"', ["fast.read_latency_ns", "a number"]),
+        ("read_latency_ns = 80", "read_latancy_ns = 80", ["'fast.read_latency_ns'"]),
+        ("read_latency_ns = 80\n", "", ["fast.read_latency_ns is missing"]),
+        ('capacity = "192 MiB"', 'capacity = "a lot"', ["fast.capacity", "not a size"]),
+        ('capacity = "192 MiB"', "capacity = true", ["fast.capacity", "not a size"]),
+        ("cores = 1", "cores = true", ["cores", "a whole number"]),
+        ("cores = 1", 'cores = 1\nvariant = "fast x 2"', ["'variant'"]),
+        ("[cpu]", "[gpu]", ["'gpu'", "'cpu'"]),
+        ("cores = 1", "cores =", ["not TOML"]),
+    ],
+)
+def test_a_wrong_file_is_refused_with_file_and_key(
+    tmp_path: Path, old: str, new: str, words: list[str]
+) -> None:
+    path = changed(tmp_path, old, new)
+    with pytest.raises(KlocError) as refused:
+        profile.load(path)
+    for word in (path, *words):
+        assert word in refused.value.message
+    assert refused.value.hint
+
+
+def test_sizes_may_be_in_bytes_or_have_a_unit(tmp_path: Path) -> None:
+    path = changed(tmp_path, 'capacity = "192 MiB"', f"capacity = {96 << 20}")
+    assert profile.read(path).fast.capacity == 96 << 20
+    assert profile.read(path).slow.capacity == 1280 << 20
+
+
+def test_a_file_that_does_not_exist_is_named() -> None:
+    with pytest.raises(KlocError, match=r"no-such-file\.toml"):
+        profile.read("no-such-file.toml")
 
 
 def test_more_memory_than_the_host_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,12 +129,11 @@ def test_more_memory_than_the_host_has_is_refused(monkeypatch: pytest.MonkeyPatc
     assert profile.read("tiered").name == "tiered"
 
 
-def test_an_unknown_machine_is_answered_with_the_nearest() -> None:
+def test_an_unknown_machine_is_answered_with_the_nearest_name() -> None:
     with pytest.raises(KlocError) as refused:
         profile.load("teired")
-    assert "did you mean 'tiered'" in refused.value.message
-    assert refused.value.hint is not None
-    assert "kloc-two-tier" in refused.value.hint
+    assert "'tiered'" in refused.value.message
+    assert "kloc-two-tier" in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -89,32 +142,32 @@ def test_an_unknown_machine_is_answered_with_the_nearest() -> None:
         ("1", None, 192, 0.9375, ""),
         ("1/2", None, 96, 0.9375, "fast x 1/2"),
         ("4", "1/8", 768, 0.9375, "fast x 4"),
-        # To the nearest 2 MiB.
+        # Capacities are rounded to 2 MiB.
         ("5/7", "1/2", 138, 3.75, "fast x 5/7, slow bandwidth 1/2"),
         (None, "1/3", 192, 2.5, "slow bandwidth 1/3"),
     ],
 )
-def test_a_machine_is_varied(
+def test_variations_change_capacity_and_bandwidth(
     fast: str | None, slow_bandwidth: str | None, mib: int, bandwidth: float, variant: str
 ) -> None:
     factors = [value and Fraction(value) for value in (fast, slow_bandwidth)]
     varied = profile.load("tiered").varied(*factors)
     assert varied.fast.capacity == mib << 20
     assert varied.slow.read_bandwidth == varied.slow.write_bandwidth == bandwidth
-    assert varied.variant == variant
+    assert varied.variant == varied.as_dict()["variant"] == variant
     assert varied.slow.capacity == 1280 << 20
 
 
 @pytest.mark.parametrize(
     ("name", "fast", "slow_bandwidth", "reason"),
     [
-        ("tiered", "1/4", None, "machine tiered, fast x 1/4 is refused: .* needs 96 MiB"),
-        ("tiered", "16", None, "has room for 3072 MiB"),
-        ("kloc-two-tier", None, "1", "the kernel would see one tier"),
-        ("tiered", None, "1/100000", "needs 0.001 GB/s at least"),
+        ("tiered", "1/4", None, "machine tiered, fast x 1/4 .*96 MiB"),
+        ("tiered", "16", None, "at most"),
+        ("kloc-two-tier", None, "1", "one tier"),
+        ("tiered", None, "1/100000", r"0\.001 GB/s"),
     ],
 )
-def test_a_variant_that_cannot_be_is_refused(
+def test_an_impossible_variation_is_refused(
     name: str, fast: str | None, slow_bandwidth: str | None, reason: str
 ) -> None:
     factors = [value and Fraction(value) for value in (fast, slow_bandwidth)]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads TOML files into msgspec types. Errors name the file, the key and what is expected."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from kloc.base.errors import KlocError, unknown
+
+T = TypeVar("T")
+
+_ERROR = re.compile(r"(?P<problem>.*?)(?: - at `\$\.?(?P<where>.*)`)?")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_MISSING = re.compile(r"Object missing required field `.*`")
+_EXPECTED = re.compile(r"Expected `([^`]*)`.*")
+
+_WORDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "object": "a table",
+    "str": "a string",
+}
+"""The names of TOML's types in errors, by msgspec's names for them."""
+
+
+def read(path: Path, hint: str) -> dict[str, Any]:
+    """Return the content of the file `path`. Raises KlocError, with `hint`, if it is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise KlocError(f"{path} is not TOML: {error}", hint) from error
+
+
+def convert(value: object, expected: type[T], path: Path, hint: str, key: str = "") -> T:
+    """Return `value`, the part of the file `path` with this `key`, as the type `expected`.
+
+    The empty key is the complete file. Raises KlocError, with `hint`, for a value of another type,
+    a missing key, or a key that a Struct with forbid_unknown_fields does not have.
+    """
+    try:
+        return msgspec.convert(value, expected)
+    except msgspec.ValidationError as error:
+        match = _ERROR.fullmatch(str(error))
+        assert match is not None
+        where = match["where"] or ""
+        prefix = ".".join(filter(None, (key, where)))
+        for part in filter(None, where.split(".")):
+            value, expected = _descend(value, expected, part)
+        raise _explained(match["problem"], path, prefix, value, expected, hint) from error
+
+
+def _descend(value: Any, expected: Any, part: str) -> tuple[Any, Any]:
+    """Return the value and the type of the field `part`, such as `fast` or `expect[0]`."""
+    name, _, index = part.rstrip("]").partition("[")
+    kind = next(field.type for field in msgspec.structs.fields(expected) if _key(field) == name)
+    return (value[name][int(index)] if index else value[name]), kind
+
+
+def _explained(
+    problem: str, path: Path, key: str, value: Any, expected: Any, hint: str
+) -> KlocError:
+    """Return the error for msgspec's `problem` with `value`, which the file has at `key`."""
+    prefix = f"{key}." if key else ""
+    if found := _UNKNOWN.fullmatch(problem):
+        keys = [prefix + _key(field) for field in msgspec.structs.fields(expected)]
+        error = unknown("key", prefix + found[1], keys)
+        return KlocError(f"{path}: {error.message}", error.hint)
+    if _MISSING.fullmatch(problem) and isinstance(value, Mapping):
+        required = (_key(field) for field in msgspec.structs.fields(expected) if field.required)
+        missing = [prefix + name for name in required if name not in value]
+        verb = "is" if len(missing) == 1 else "are"
+        return KlocError(f"{path}: {', '.join(missing)} {verb} missing", hint)
+    if found := _EXPECTED.fullmatch(problem):
+        names = [_WORDS.get(name, name) for name in found[1].split(" | ") if name != "null"]
+        # Where a float is accepted, so is an int.
+        if _WORDS["float"] in names and _WORDS["int"] in names:
+            names.remove(_WORDS["int"])
+        problem = f"must be {' or '.join(names)}"
+    return KlocError(f"{path}: {key} is {value!r}, and {problem}", hint)
+
+
+def _key(field: msgspec.structs.FieldInfo) -> str:
+    """Return the key in the file of a Struct's field."""
+    return field.encode_name
