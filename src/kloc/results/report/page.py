@@ -113,7 +113,8 @@ def _throughput(all_cases: Sequence[Case]) -> Section:
     sentences = []
     if any(case.has_bounds for case in all_cases):
         sentences.append(
-            "The two lines are the bounds: all memory is slow in all-slow, and fast in all-fast."
+            "The two lines are the bounds: all memory is slow in all-slow, and fast in all-fast. "
+            "The difference between them is the headroom."
         )
     if any(case.oracle for case in all_cases):
         sentences.append(
@@ -134,9 +135,11 @@ def _throughput_table(case: Case) -> Table:
         "range",
         "x all-slow",
         "of all-fast",
-        "of the headroom",
-        "of the headroom up to the oracle",
-        *(f"latency {percentile}" for percentile in ("p50", "p95", "p99")),
+        "of headroom",
+        "of headroom to oracle",
+        "latency p50",
+        "p95",
+        "p99",
     ]
     rows = []
     for policy in case.policies:

@@ -86,7 +86,7 @@ def headroom(case: Case) -> Figure | None:
     ]
     if oracle and case.oracle:
         rows.append([case.oracle, *formats.spread(oracle, formats.percent), ""])
-    head = ["policy", "of the headroom", "range over seeds", "of the headroom up to the oracle"]
+    head = ["policy", "of headroom", "range over seeds", "of headroom to oracle"]
     return Figure(title, sheet.svg, Table(head, rows, marked=_marked(shares, leaders)))
 
 
