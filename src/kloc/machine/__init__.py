@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Describes the two-tier machine, starts it in QEMU, and collects what a run leaves."""
+"""Describes the two-tier machine, runs jobs on it in QEMU and returns their output."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The protocol of the guest's agent: frames that it sends over the second serial line.
+"""Reads the frames that the guest's agent sends over the second serial line.
 
-A frame is `@kloc NAME BYTES`, a newline, BYTES bytes and a newline (machine/guest/agent sends
-them). QEMU appends what it receives to a file, which `Agent` reads while the machine runs.
+A frame is `@kloc NAME BYTES`, a newline, a body of BYTES bytes and a newline. machine/guest/agent
+sends them. QEMU appends the line's data to a file, which `Agent` reads while the machine runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-FRAME = re.compile(rb"@kloc (\w+) (\d+)\n")
+HEADER = re.compile(rb"@kloc (\w+) (\d+)\n")
 
 
 class Agent:
@@ -25,16 +25,17 @@ class Agent:
         self._pending = b""
 
     def new_frames(self) -> Iterator[tuple[str, str]]:
-        """Yield (name, body) of each frame that is complete since the last call."""
+        """Yield (name, body) of each frame that was completed since the last call."""
         with self.path.open("rb") as file:
             file.seek(self._offset)
-            text = file.read()
-        self._offset += len(text)
-        self._pending += text
-        while match := FRAME.search(self._pending):
-            end = match.end() + int(match[2])
+            data = file.read()
+        self._offset += len(data)
+        self._pending += data
+        while header := HEADER.search(self._pending):
+            end = header.end() + int(header[2])
+            # The newline after the body has not arrived yet.
             if len(self._pending) <= end:
                 return
-            body = self._pending[match.end() : end]
+            body = self._pending[header.end() : end]
             self._pending = self._pending[end + 1 :]
-            yield match[1].decode(), body.decode(errors="replace")
+            yield header[1].decode(), body.decode(errors="replace")

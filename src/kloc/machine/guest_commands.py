@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc's own commands inside the machine: `kloc status` and its like, when they are asked for.
+"""Installs kloc's own commands, such as `kloc status`, in a guest whose job asks for them.
 
-They need Python, which a guest has only then: nothing of this is in a machine that is measured
-without them.
+They need Python, so other guests have neither Python nor the commands.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from pathlib import Path
 from kloc.base.paths import PROJECT
 
 PACKAGES = ("python3", "python3-rich")
-"""What they need of Debian."""
+"""The Debian packages that the commands need."""
 
 NAME = "kloc"
-"""What a program of one's own is called that is this."""
+"""The name of the program in the guest."""
 
 COMMAND = """\
 #!/bin/sh
@@ -24,9 +23,9 @@ PYTHONPATH=/kloc/src exec python3 -P -m kloc "$@"
 """
 
 
-def files(folder: Path) -> dict[str, Path]:
-    """Return what goes where in the guest; copies are made in `folder`."""
-    package, command = folder / "package", folder / "command"
+def write_files(directory: Path) -> dict[str, Path]:
+    """Write the commands' files to `directory`; return them by their paths in the guest."""
+    package, command = directory / "package", directory / "command"
     shutil.copytree(PROJECT / "src" / "kloc", package, ignore=shutil.ignore_patterns("__pycache__"))
     command.write_text(COMMAND)
     command.chmod(0o755)

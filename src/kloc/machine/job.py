@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two-tier machine: the one place that starts QEMU, watches it and reads what it leaves.
-
-A Job says what runs in it. `Machine` starts it and is stepped until it is done,
-so that one process can watch several machines; `run` does so for one.
-"""
+"""A job, which is everything that a machine is told to run, and the raw output of its run."""
 
 from __future__ import annotations
 
@@ -14,26 +10,35 @@ from typing import Any
 
 from kloc.machine.profile import Profile
 
-# Enough for two threads to get in each other's way.
 UNMODELLED_CPUS = 2
+"""The number of CPUs without the timing model: enough for races between two threads."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What runs in a machine, and which.
+    """What runs on which machine.
 
-    `settings` are files of the guest and what is written to them; `scripts` are
-    the agent's steps (setup, measured, check); `copies` are host paths that are
-    found at the same path in the guest. `timing` names the tier that all memory
-    is timed as; with `fast_kinds`, pages of these kinds are timed as fast and all others as slow,
-    wherever they lie; `frames` asks for the per-frame counts of the oracle.
-    `follow` asks for what `Machine.live` gives; `observe` for what pages are used for, which slows
-    the host down and changes nothing in the machine.
-    `instructions` is about what will be executed, for the time left. With `commands`, kloc's own
-    are found in it; its packages are then to have those of kloc.machine.guest_commands.
+    profile       the machine
+    scripts       the agent's shell scripts by name: setup, measured, check
+    settings      values to write to files of the guest, by path
+    timing        the tier that all memory is timed as; None: each tier as itself
+    fast_kinds    page kinds that are timed as fast memory, all others as slow memory, wherever
+                  their pages are; None: pages are timed as the tier that they are in
+    seed          random seed of QEMU and of the guest's kernel
+    packages      Debian packages of the guest
+    copies        host paths that are copied into the guest, to the same paths
+    frames        record the stall time that each page frame would save in fast memory, for the
+                  oracle
+    follow        write the totals that `Machine.live` returns
+    observe       record what pages are used for; slower on the host, the same in the machine
+    shell         run an interactive shell on the terminal instead of the scripts
+    commands      install kloc's own commands; `packages` must then include those of
+                  kloc.machine.guest_commands
+    instructions  estimate of the instructions that the job executes, to estimate the time left
+    modelled      measure with the timing model
 
-    Without `modelled` there is no timing model and no figure: two CPUs run in
-    the host's own time, which finds what one cannot.
+    Without `modelled` nothing is measured: two CPUs run in the host's time, which can reveal bugs
+    that one CPU cannot.
     """
 
     name: str
@@ -56,7 +61,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Raw:
-    """What a finished run left: the agent's frames, the model's report, the frames' file."""
+    """The output of a finished run.
+
+    `frames` are the agent's, by name. `model` is the timing model's report of the measured region,
+    empty for a shell or without the model. `pages` is the model's per-frame file, None unless the
+    job asks for `frames`. `console` is empty for a shell, whose console is the terminal.
+    """
 
     frames: Mapping[str, str]
     model: Mapping[str, Any]
@@ -64,6 +74,6 @@ class Raw:
     console: str
 
 
-def cpus(job: Job) -> int:
+def cpu_count(job: Job) -> int:
     """Return how many CPUs run the job."""
     return 1 if job.modelled else UNMODELLED_CPUS

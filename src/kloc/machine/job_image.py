@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Disk images for the machine: the Debian that it runs, and the files of one job."""
+"""Makes the disk image that brings a job's files into the guest."""
+
+from __future__ import annotations
 
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -15,48 +17,60 @@ from kloc.machine.parts import Parts
 
 
 def write_job_image(job: Job, parts: Parts, image: Path) -> None:
-    """Write `image`: the scripts, settings, commands and files that the guest's agent finds."""
-    folder = image.parent / "job"
-    folder.mkdir()
-    files = {"mode": "shell" if job.shell else "measure" if job.modelled else "check"}
-    files["settings"] = "".join(f"{path} {value}\n" for path, value in job.settings.items())
-    files.update(job.scripts)
-    paths: dict[str, Path] = {}
-    for name, text in files.items():
-        (folder / name).write_text(text)
-        paths[f"/kloc/job/{name}"] = folder / name
+    """Write to `image` the scripts, settings, commands, copies and programs for the agent.
+
+    The directory of `image` must not have a file `job` yet. Raises KlocError if a file that the job
+    copies does not exist.
+    """
+    directory = image.parent / "job"
+    directory.mkdir()
+    texts = {"mode": "shell" if job.shell else "measure" if job.modelled else "check"}
+    texts["settings"] = "".join(f"{path} {value}\n" for path, value in job.settings.items())
+    texts.update(job.scripts)
+    files: dict[str, Path] = {}
+    for name, text in texts.items():
+        (directory / name).write_text(text)
+        files[f"/kloc/job/{name}"] = directory / name
     if job.commands:
-        paths.update(guest_commands.files(folder))
-    paths.update({str(path.absolute()): path for path in job.copies})
-    paths.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
-    pack(paths, image)
+        files.update(guest_commands.write_files(directory))
+    files.update({str(path.absolute()): path for path in job.copies})
+    files.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
+    pack(files, image)
 
 
 def pack(files: Mapping[str, Path], image: Path) -> None:
-    """Make `image` with the host's `files` (folders as a whole) at their absolute guest paths.
+    """Make `image` with the host's `files`, which it maps from absolute paths in the guest.
 
-    Modes are kept; owners become root and times a fixed one. A file that is not there: KlocError.
+    Directories are copied with their content. Modes are kept; the owner is root and times are
+    fixed. Raises KlocError if a file does not exist.
     """
     tar = image.with_suffix(".tar")
-    made: set[str] = set()
-    with tarfile.open(tar, "w") as out:
+    added: set[str] = set()
+    with tarfile.open(tar, "w") as archive:
         for target, source in sorted(files.items()):
             if not source.exists():
-                raise KlocError(f"there is no {source} to copy into the machine")
-            for parent in _new_parents(target, made):
-                out.addfile(parent)
-            # What a link is to need not be there; links within a folder stay what they are.
-            out.add(source.resolve(), target.lstrip("/"), filter=normalized)
+                raise KlocError(
+                    f"{source} does not exist and cannot be copied into the machine",
+                    "give --copy an existing file or directory",
+                )
+            for parent in _new_parents(target, added):
+                archive.addfile(parent)
+            # A link is replaced by its target, which the guest may not have. Links in directories
+            # stay links.
+            archive.add(source.resolve(), target.lstrip("/"), filter=normalized)
     make_ext4(root.tool_root(), tar, image)
     tar.unlink()
 
 
-def _new_parents(target: str, made: set[str]) -> Iterator[tarfile.TarInfo]:
-    """Yield the folders above `target` that are not `made` yet: mke2fs makes none by itself."""
+def _new_parents(target: str, added: set[str]) -> Iterator[tarfile.TarInfo]:
+    """Yield the parent directories of `target` that are not in `added`, and add them to it.
+
+    mke2fs does not make them by itself.
+    """
     for parent in reversed(PurePosixPath(target).parents):
         name = str(parent).lstrip("/")
-        if name and name not in made:
-            made.add(name)
+        if name and name not in added:
+            added.add(name)
             member = tarfile.TarInfo(name)
             member.type = tarfile.DIRTYPE
             member.mode = 0o1777 if name == "tmp" else 0o755

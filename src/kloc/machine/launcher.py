@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two-tier machine: the one place that starts QEMU, watches it and reads what it leaves.
+"""Starts a machine for a job in QEMU, watches it and returns its output.
 
-A Job says what runs in it. `Machine` starts it and is stepped until it is done,
-so that one process can watch several machines; `run` does so for one.
+`run` runs one job to its end. `started` gives a `Machine` that the caller steps, so that one
+process can watch several machines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kloc.base.errors import KlocError
 from kloc.build.data_image import data_image
 from kloc.build.root import last_lines
 from kloc.machine.agent import Agent
-from kloc.machine.guest_console import CONSOLE_TAIL, CRASH, telling
+from kloc.machine.guest_console import CONSOLE_TAIL, CRASH, excerpt
 from kloc.machine.job import Job, Raw
 from kloc.machine.job_image import write_job_image
 from kloc.machine.memory import PAGE_INSTRUCTIONS, PAGE_TIME, SharedMemory
@@ -29,199 +29,223 @@ from kloc.machine.model_config import LIVE, model_config
 from kloc.machine.parts import Parts
 from kloc.machine.qemu import qemu_arguments
 
-# A machine hangs if it executes nothing for so many seconds of the host's, or
-# if one stage lasts so many seconds of its own time, or of the host's.
 STUCK_SECONDS = 120
+"""A machine hangs if it executes no instruction for this long, in the host's time."""
+
 STAGE_MACHINE_SECONDS = 900
+"""A machine hangs if one stage takes longer than this in simulated time."""
+
 STAGE_HOST_SECONDS = 3600
+"""A stage that takes longer than this in the host's time is stopped."""
+
+POLL_SECONDS = 0.1
 
 
 class RunFailed(KlocError):
-    """A run gave no figures: the guest crashed or hung, or the workload failed."""
+    """A run without a result: the guest crashed or hung, or the workload failed."""
+
+
+def run(job: Job, parts: Parts, watch: Callable[[Machine], None] = lambda machine: None) -> Raw:
+    """Run the job to its end and return its output. Call `watch` several times a second.
+
+    Raises RunFailed if the run fails.
+    """
+    with started(job, parts) as machine:
+        while (raw := machine.step()) is None:
+            watch(machine)
+            time.sleep(POLL_SECONDS)
+        return raw
+
+
+@contextmanager
+def started(job: Job, parts: Parts) -> Iterator[Machine]:
+    """Give a machine that runs the job, with a scratch directory of its own."""
+    with cache.scratch(job.name) as directory, Machine(job, parts, directory) as machine:
+        yield machine
 
 
 class Machine:
-    """One machine that runs one job; a context manager, so that QEMU never outlives it."""
+    """A machine that runs one job. As a context manager, it starts QEMU and always ends it."""
 
-    def __init__(self, job: Job, parts: Parts, folder: Path) -> None:
-        """Prepare the run's files in `folder`, which is the run's own."""
+    def __init__(self, job: Job, parts: Parts, directory: Path) -> None:
+        """Allocate the machine's memory. The run's files go to `directory`."""
         self.job = job
         self.parts = parts
-        self.folder = folder
+        self.directory = directory
         self.stage = "boot"
-        self.console = folder / "console"
+        self.console = directory / "console"
         self.frames: dict[str, str] = {}
-        self._agent = Agent(folder / "agent")
+        self._agent = Agent(directory / "agent")
         self._process: subprocess.Popen[bytes] | None = None
         self._memory = SharedMemory(job.profile)
-        self._stage_since = (time.monotonic(), 0)
-        self._moved = (time.monotonic(), -1)
+        # When the stage began: the host's time in seconds, simulated time in ns.
+        self._stage_begin = (time.monotonic(), 0)
+        # When the machine last made progress (the host's time), and its instructions until then.
+        self._progress = (time.monotonic(), -1)
 
     def __enter__(self) -> Machine:
-        """Start QEMU."""
+        """Write the run's files and start QEMU."""
         self.console.touch()
-        write_job_image(self.job, self.parts, self.folder / "job.img")
-        (self.folder / "model.conf").write_text(
-            model_config(self.job, self.folder, self._memory.files)
-        )
+        write_job_image(self.job, self.parts, self.directory / "job.img")
+        config = model_config(self.job, self.directory, self._memory.files)
+        (self.directory / "model.conf").write_text(config)
         argv = self.command()
-        (self.folder / "command").write_text(shlex.join(argv) + "\n")
-        terminal = None if self.job.shell else subprocess.DEVNULL
-        errors = None if self.job.shell else (self.folder / "qemu.log").open("wb")
-        self._process = subprocess.Popen(
-            argv,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=errors,
-            pass_fds=self._memory.fds,
-            start_new_session=not self.job.shell,
-        )
-        if errors:
-            errors.close()
+        (self.directory / "command").write_text(shlex.join(argv) + "\n")
+        if self.job.shell:
+            self._process = subprocess.Popen(argv, pass_fds=self._memory.fds)
+            return self
+        with (self.directory / "qemu.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=self._memory.fds,
+                start_new_session=True,
+            )
         return self
 
+    def command(self) -> list[str]:
+        """Return the command line that starts QEMU for this machine."""
+        data = data_image(self.parts.root, self.job.profile.storage.capacity)
+        images = [self.parts.image.path, self.directory / "job.img", data]
+        argv = qemu_arguments(self.job, self.parts, self.directory, self._memory.files, images)
+        return self.parts.root.command(
+            ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *argv],
+            binds=[cache.directory(), self.directory],
+            cwd=self.directory,
+        )
+
     def __exit__(self, *_: object) -> None:
-        """Stop QEMU if it still runs, and give its memory back."""
+        """Kill QEMU if it still runs, and return the machine's memory to the host."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
         self._memory.close()
 
-    def command(self) -> list[str]:
-        """Return the argv that starts this machine."""
-        data = data_image(self.parts.root, self.job.profile.storage.capacity)
-        images = [self.parts.image.path, self.folder / "job.img", data]
-        argv = qemu_arguments(self.job, self.parts, self.folder, self._memory.files, images)
-        return self.parts.root.command(
-            ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *argv],
-            binds=[cache.directory(), self.folder],
-            cwd=self.folder,
-        )
-
-    @property
-    def instructions(self) -> int:
-        """Instructions executed so far."""
-        return self._memory.word(PAGE_INSTRUCTIONS)
-
-    @property
-    def seconds(self) -> float:
-        """The machine's own time so far, in seconds."""
-        return self._memory.word(PAGE_TIME) / 1e9
-
-    def live(self) -> Mapping[str, Any] | None:
-        """Return what the region has come to, as machine/plugin/live.c writes it; None before.
-
-        It is at most a second old, and whole. Needs the job's `follow`.
-        """
-        try:
-            content: Mapping[str, Any] = json.loads((self.folder / LIVE).read_text())
-        except FileNotFoundError:
-            return None
-        return content
-
     def step(self) -> Raw | None:
-        """Look at the machine; return what it left once it is done, None while it runs.
+        """Check the machine once. Return its output if it has ended, None if it still runs.
 
-        Raises RunFailed, with what its console tells, if it crashed or hangs.
+        Raises RunFailed, with an excerpt of the console, if the run failed or the machine hangs.
         """
         assert self._process is not None
-        ended = self._process.poll()
-        self._listen()
-        if ended is None:
+        status = self._process.poll()
+        self._receive_frames()
+        if status is not None:
+            return self._shell_output(status) if self.job.shell else self._output(status)
+        if not self.job.shell:
             self._check_progress()
-            return None
-        if self.job.shell:
-            self._check_shell(ended)
-            return Raw(self.frames, {}, None, "")
-        console = self.console.read_text(errors="replace")
-        if CRASH.search(console):
-            raise self._failure("the guest's kernel crashed")
-        if "failed" in self.frames:
-            raise self._failure(self.frames["failed"], self.frames.get("output"))
-        if self.frames.get("done") != "complete":
-            raise self._failure(f"QEMU ended (status {ended}) in stage {self.stage}")
-        if not self.job.modelled:
-            return Raw(self.frames, {}, None, console)
-        return Raw(self.frames, self._model(), self._pages(), console)
+        return None
 
-    def _listen(self) -> None:
+    def _receive_frames(self) -> None:
+        """Add the agent's new frames; one called stage begins a stage."""
         for name, body in self._agent.new_frames():
             if name == "stage":
                 self.stage = body
-                self._stage_since = (time.monotonic(), self._memory.word(PAGE_TIME))
+                self._stage_begin = (time.monotonic(), self._memory.read_u64(PAGE_TIME))
             self.frames[name] = body
 
     def _check_progress(self) -> None:
-        if self.job.shell:
-            return
+        """Raise RunFailed if the machine hangs, or its stage takes too long."""
         now, executed = time.monotonic(), self.instructions
-        if executed != self._moved[1] or not self.job.modelled:
-            self._moved = (now, executed)
-        host, machine = self._stage_since
-        if now - self._moved[0] > STUCK_SECONDS:
+        # Without the timing model, nothing counts instructions.
+        if executed != self._progress[1] or not self.job.modelled:
+            self._progress = (now, executed)
+        host_begin, simulated_begin = self._stage_begin
+        if now - self._progress[0] > STUCK_SECONDS:
             raise self._failure(
                 f"the machine hangs: it executed nothing for {STUCK_SECONDS} s "
                 f"in stage {self.stage}"
             )
-        if self._memory.word(PAGE_TIME) - machine > STAGE_MACHINE_SECONDS * 1e9:
+        if self._memory.read_u64(PAGE_TIME) - simulated_begin > STAGE_MACHINE_SECONDS * 1e9:
             raise self._failure(
                 f"the machine hangs: stage {self.stage} lasts over {STAGE_MACHINE_SECONDS} s "
-                "of its own time"
+                "of simulated time"
             )
-        if now - host > STAGE_HOST_SECONDS:
-            raise self._failure(f"stage {self.stage} lasts over {STAGE_HOST_SECONDS} s")
+        if now - host_begin > STAGE_HOST_SECONDS:
+            raise self._failure(
+                f"stage {self.stage} lasts over {STAGE_HOST_SECONDS} s of the host's time"
+            )
 
-    def _check_shell(self, status: int) -> None:
-        """Raise RunFailed if there was no shell; its console is the terminal, and told it all."""
+    def _shell_output(self, status: int) -> Raw:
+        """Return the output of a shell whose QEMU ended with `status`.
+
+        Raises RunFailed if the shell did not start, or QEMU failed. The console is the terminal,
+        which shows all messages already.
+        """
         reason = self.frames.get("failed")
         if reason is None and status != 0:
             reason = f"QEMU ended (status {status})"
         if reason is not None:
             raise RunFailed(
                 f"{self.job.name}: {reason}",
-                f"what it said is above; the machine's command line is in {self.folder}/command",
+                f"its messages are above; QEMU's command line is in {self.directory}/command",
             )
+        return Raw(self.frames, {}, None, "")
+
+    def _output(self, status: int) -> Raw:
+        """Return the output of a job whose QEMU ended with `status`; raise RunFailed if it failed.
+
+        A crash comes first, because other errors can follow from it.
+        """
+        console = self.console.read_text(errors="replace")
+        if CRASH.search(console):
+            raise self._failure("the guest's kernel crashed")
+        if "failed" in self.frames:
+            raise self._failure(self.frames["failed"], self.frames.get("output"))
+        if self.frames.get("done") != "complete":
+            raise self._failure(f"QEMU ended (status {status}) in stage {self.stage}")
+        if not self.job.modelled:
+            return Raw(self.frames, {}, None, console)
+        return Raw(self.frames, self._model_report(), self._page_frames(), console)
+
+    def _model_report(self) -> Mapping[str, Any]:
+        """Return the timing model's report of the measured region."""
+        try:
+            report: Mapping[str, Any] = json.loads((self.directory / "model.json").read_text())
+            region: Mapping[str, Any] = report["regions"][0]
+        except (OSError, ValueError, LookupError) as error:
+            raise self._failure(
+                f"the timing model wrote no report of the measured region ({error})"
+            ) from error
+        return region
+
+    def _page_frames(self) -> bytes | None:
+        """Return the timing model's per-frame file, None if the job does not ask for it."""
+        return (self.directory / "pages.bin").read_bytes() if self.job.frames else None
 
     def _failure(self, reason: str, output: str | None = None) -> RunFailed:
-        log = self.folder / "qemu.log"
+        """Return the error for a failed run, with an excerpt of `output` (default: the console)."""
+        log = self.directory / "qemu.log"
         errors = log.read_text(errors="replace") if log.exists() else ""
         if output:
-            told = last_lines((output + errors).strip(), CONSOLE_TAIL)
+            shown = last_lines((output + errors).strip(), CONSOLE_TAIL)
         else:
-            told = telling(self.console.read_text(errors="replace") + errors)
-        lines = "\n".join("    " + line.rstrip() for line in told.splitlines())
+            shown = excerpt(self.console.read_text(errors="replace") + errors)
+        lines = "\n".join("    " + line.rstrip() for line in shown.splitlines())
         return RunFailed(
             f"{self.job.name}: {reason}\n{lines or '    (its console is empty)'}",
             f"the whole console is in {self.console}",
         )
 
-    def _model(self) -> Mapping[str, Any]:
-        path = self.folder / "model.json"
+    @property
+    def instructions(self) -> int:
+        """Instructions executed so far."""
+        return self._memory.read_u64(PAGE_INSTRUCTIONS)
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time so far, in seconds."""
+        return self._memory.read_u64(PAGE_TIME) / 1e9
+
+    def live(self) -> Mapping[str, Any] | None:
+        """Return the totals of the measured region so far, None before it begins.
+
+        The timing model (machine/plugin/live.c) replaces them atomically once a second of the
+        host's time. Requires the job's `follow`.
+        """
         try:
-            report: Mapping[str, Any] = json.loads(path.read_text())
-            region: Mapping[str, Any] = report["regions"][0]
-        except (OSError, ValueError, LookupError) as error:
-            raise self._failure(
-                f"the timing model left no report of the measured region ({error})"
-            ) from error
-        return region
-
-    def _pages(self) -> bytes | None:
-        path = self.folder / "pages.bin"
-        return path.read_bytes() if self.job.frames else None
-
-
-def run(job: Job, parts: Parts, watch: Callable[[Machine], None] = lambda machine: None) -> Raw:
-    """Run one job to its end and return what it left; `watch` sees the machine now and then."""
-    with cache.scratch(job.name) as folder, Machine(job, parts, folder) as machine:
-        while (raw := machine.step()) is None:
-            watch(machine)
-            time.sleep(0.1)
-        return raw
-
-
-@contextmanager
-def started(job: Job, parts: Parts) -> Iterator[Machine]:
-    """Give a machine that runs `job`, in a scratch folder of its own."""
-    with cache.scratch(job.name) as folder, Machine(job, parts, folder) as machine:
-        yield machine
+            totals: Mapping[str, Any] = json.loads((self.directory / LIVE).read_text())
+        except FileNotFoundError:
+            return None
+        return totals

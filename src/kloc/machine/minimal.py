@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two-tier machine without its model, its disks and its agent: a kernel and one program.
+"""Runs one program on a kernel in a minimal machine: no timing model, disks or agent.
 
-It runs kernels that have nothing of ours, instruction by instruction: what its program reads of
-the TSC are instructions executed.
+The kernel may be any, with or without our patches. The TSC counts executed instructions.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from kloc.build.kernel import Kernel
 from kloc.build.root import Bind
 from kloc.machine import guest_console, profile, qemu
 
-FOLDERS = ("dev", "proc", "sys", "data")
-"""What the program finds there, to mount something on."""
+MOUNT_POINTS = ("dev", "proc", "sys", "data")
+"""Empty directories in the root of the guest's file system, for the program to mount on."""
 
 MEMORY = {"fast": "/tmp/fast", "slow": "/tmp/slow"}
-"""Files of QEMU's own, in memory that goes with it."""
+"""Files that QEMU creates in its own /tmp, which is memory that is freed when QEMU ends."""
 
 COMMAND_LINE = (
     "console=ttyS0 rdinit=/init nokaslr norandmaps nopti mitigations=off tsc=reliable "
     "no_timer_check slab_nomerge randomize_kstack_offset=off "
     "panic=-1 panic_on_oops=1 softlockup_panic=1 hung_task_panic=1"
 )
-"""As the machine's, but that nothing is left to chance: two kernels do not draw the same."""
+"""Like the two-tier machine's, but without random addresses, which would differ between kernels."""
 
 INITRAMFS, TREE = "initramfs", "tree"
 
@@ -40,59 +39,64 @@ def run(
     files: Mapping[str, Path],
     plugin: Sequence[str],
     on_line: Callable[[str], None],
-    folder: Path,
+    directory: Path,
 ) -> None:
-    """Run `files["init"]` on `kernel` until it reboots; each line that it prints is for `on_line`.
+    """Run `files["init"]` on `kernel` until it reboots. Call `on_line` with each line it prints.
 
-    It finds `files` in the root of its file system, which is in memory, and prints to /dev/ttyS1.
-    `plugin` is the argument of QEMU's -plugin. `folder` is the run's own. KlocError if QEMU fails,
-    or the kernel crashes.
+    `files` are copied into the root of the guest's file system, which is in memory; the program
+    prints to /dev/ttyS1. `plugin` is the argument of QEMU's -plugin. The run's files are written to
+    `directory`. Raises KlocError if QEMU fails or the kernel crashes.
     """
-    _make_initramfs(files, folder)
-    console, errors = folder / "console", list[str]()
+    _make_initramfs(files, directory)
+    errors: list[str] = []
 
-    def sort(line: str) -> None:
-        (errors.append if line.startswith("qemu-system-x86_64: ") else on_line)(line.rstrip())
+    def on_output(line: str) -> None:
+        handle = errors.append if line.startswith("qemu-system-x86_64: ") else on_line
+        handle(line.rstrip())
 
-    qemu = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"]
     status = root.tool_root().follow(
-        [*qemu, *_arguments(kernel, folder, plugin)],
-        sort,
-        binds=[cache.directory(), folder],
-        cwd=folder,
+        [
+            *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
+            *_qemu_arguments(kernel, directory, plugin),
+        ],
+        on_output,
+        binds=[cache.directory(), directory],
+        cwd=directory,
     )
-    printed = console.read_text(errors="replace") if console.exists() else ""
-    if status != 0 or guest_console.CRASH.search(printed):
+    path = directory / "console"
+    console = path.read_text(errors="replace") if path.exists() else ""
+    if status != 0 or guest_console.CRASH.search(console):
         reason = "the kernel crashed" if status == 0 else f"QEMU ended with status {status}"
-        told = guest_console.telling("\n".join([printed, *errors]))
-        raise KlocError(f"{reason}\n{told}", hint=f"the whole console is in {console}")
+        excerpt = guest_console.excerpt("\n".join([console, *errors]))
+        raise KlocError(f"{reason}\n{excerpt}", hint=f"the whole console is in {path}")
 
 
-def _arguments(kernel: Kernel, folder: Path, plugin: Sequence[str]) -> list[str]:
+def _qemu_arguments(kernel: Kernel, directory: Path, plugin: Sequence[str]) -> list[str]:
     return [
-        *qemu.EXACT,
-        *qemu.hardware(profile.load(profile.DEFAULT), MEMORY, cpus=1, seed=1),
+        *qemu.INSTRUCTION_CLOCK,
+        *qemu.hardware_arguments(profile.load(profile.DEFAULT), MEMORY, cpus=1, seed=1),
         *("-plugin", ",".join(plugin)),
-        *("-kernel", str(kernel.bzimage), "-initrd", str(folder / INITRAMFS)),
+        *("-kernel", str(kernel.bzimage), "-initrd", str(directory / INITRAMFS)),
         *("-append", COMMAND_LINE, "-monitor", "none"),
-        *("-serial", f"file:{folder / 'console'}", "-serial", "stdio"),
+        *("-serial", f"file:{directory / 'console'}", "-serial", "stdio"),
     ]
 
 
-def _make_initramfs(files: Mapping[str, Path], folder: Path) -> None:
-    tree = folder / TREE
-    for name in FOLDERS:
+def _make_initramfs(files: Mapping[str, Path], directory: Path) -> None:
+    tree = directory / TREE
+    for name in MOUNT_POINTS:
         (tree / name).mkdir(parents=True)
     for name, source in files.items():
         shutil.copy(source, tree / name)
     for path in (tree, *tree.iterdir()):
         os.utime(path, (bootstrap.EPOCH, bootstrap.EPOCH))
-    names = sorted([*FOLDERS, *files])
-    seen = Path("/build")
+    names = sorted([*MOUNT_POINTS, *files])
+    # Where the tool root has `directory`.
+    mounted = Path("/build")
     options = ["--quiet", "--format=newc", "--reproducible", "--owner=0:0"]
     root.tool_root().run(
-        ["cpio", "--create", *options, f"--file={seen / INITRAMFS}"],
-        binds=[Bind(folder, seen)],
-        cwd=seen / TREE,
+        ["cpio", "--create", *options, f"--file={mounted / INITRAMFS}"],
+        binds=[Bind(directory, mounted)],
+        cwd=mounted / TREE,
         stdin="\n".join([".", *names]) + "\n",
     )

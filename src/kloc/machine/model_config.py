@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two-tier machine: the one place that starts QEMU, watches it and reads what it leaves.
-
-A Job says what runs in it. `Machine` starts it and is stepped until it is done,
-so that one process can watch several machines; `run` does so for one.
-"""
+"""Writes the configuration of the timing model. machine/plugin/config.h lists its keys."""
 
 from __future__ import annotations
 
@@ -14,19 +10,23 @@ from kloc.machine.job import Job
 from kloc.machine.memory import TIERS, memory_ranges
 from kloc.machine.profile import Tier
 
-# In a run's folder: what the model writes while the region is in progress.
 LIVE = "live.json"
-# How often the model samples the pages for a result's time series.
+"""The file in a run's directory that has the totals of the measured region so far."""
+
 SAMPLE_NS = 5_000_000
+"""The period of a result's time series, in ns of simulated time."""
 
 
-def model_config(job: Job, folder: Path, memory: Mapping[str, str]) -> str:
-    """Return the timing model's configuration (machine/plugin/config.c has its keys)."""
-    cpu, profile = job.profile.cpu, job.profile
+def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
+    """Return the text of the timing model's configuration for a run in `directory`.
+
+    `memory` maps fast, slow and page to the files that back them.
+    """
+    profile, cpu = job.profile, job.profile.cpu
     lines = [
         f"page={memory['page']}",
-        f"output={folder / 'model.json'}",
-        f"pages={folder / 'pages.bin'}",
+        f"output={directory / 'model.json'}",
+        f"pages={directory / 'pages.bin'}",
         f"dump={int(job.frames)}",
         f"observe={int(job.observe)}",
         f"ns_per_instruction={cpu.ns_per_instruction}",
@@ -45,7 +45,7 @@ def model_config(job: Job, folder: Path, memory: Mapping[str, str]) -> str:
         for tier, start, size in memory_ranges(profile)
     ]
     if job.follow:
-        lines.append(f"live={folder / LIVE}")
+        lines.append(f"live={directory / LIVE}")
     if job.fast_kinds is not None:
         lines.append(f"fast_kinds={','.join(job.fast_kinds)}")
     if job.timing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The parts that a machine is made of, built on first use: tools, kernel, model, guest image."""
+"""Builds the parts of a machine on first use: tools, kernel, timing model and guest image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kloc.build.root import Root, tool_root
 
 @dataclass(frozen=True)
 class Parts:
-    """What a machine is made of, built or found in the cache; `programs` are found in its PATH."""
+    """The parts of a machine, in the cache. The guest has `programs` in its PATH."""
 
     root: Root
     kernel: kernel.Kernel
@@ -23,9 +23,9 @@ class Parts:
 
 
 def prepare_parts(packages: Iterable[str], sources: Iterable[Path] = ()) -> Parts:
-    """Return the parts of a machine whose guest has `packages`, building what is missing.
+    """Return the parts of a machine whose guest has `packages`, building those not in the cache.
 
-    `sources` are C files of programs that it has beside them.
+    Each C file in `sources` is built as a program of the guest.
     """
     return Parts(
         tool_root(),

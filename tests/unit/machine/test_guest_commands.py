@@ -58,7 +58,7 @@ def test_they_do_not_go_with_workloads(capsys: pytest.CaptureFixture[str], jobs:
 
 
 def test_they_need_no_packages_of_python_but_rich(tmp_path: Path) -> None:
-    files = guest_commands.files(tmp_path)
+    files = guest_commands.write_files(tmp_path)
     package = files["/kloc/src/kloc"]
     assert not list(package.rglob("__pycache__"))
     assert os.access(files["/usr/local/bin/kloc"], os.X_OK)

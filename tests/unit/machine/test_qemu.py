@@ -108,12 +108,12 @@ def test_what_is_told_of_a_crash_begins_with_it() -> None:
     crash = ["[ 2.000] Oops: general protection fault", "[ 2.001] RIP: somewhere"]
     after = [f"[ 3.{number:03}]  ? some_function" for number in range(40)]
     assert (
-        guest_console.telling("\n".join(before)).splitlines()
+        guest_console.excerpt("\n".join(before)).splitlines()
         == before[-guest_console.CONSOLE_TAIL :]
     )
-    told = guest_console.telling("\n".join([*before, *crash, *after])).splitlines()
+    told = guest_console.excerpt("\n".join([*before, *crash, *after])).splitlines()
     assert told[:2] == crash and len(told) == guest_console.CONSOLE_TAIL
-    assert guest_console.telling("") == ""
+    assert guest_console.excerpt("") == ""
 
 
 def ended_shell(folder: Path, status: int, **frames: str) -> launcher.Machine:
