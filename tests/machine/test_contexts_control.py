@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Control of contexts in the machine: whose files have some, and limits of fast memory."""
+"""Control of contexts in the machine: chosen processes and cgroups, limits on fast memory."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from support.in_machine import TRACEFS, run_script
 pytestmark = pytest.mark.machine
 
 MIB = 1 << 20
-# What is allocated and not on a list yet, or not given back.
+# Pages that are allocated but not on an LRU list yet, or not freed yet.
 TOLERANCE = 1.5 * MIB
 
-# Shell functions. What is reported is a line "NAME VALUE".
+# Shell functions for the commands below, which print their results as lines "NAME VALUE".
 FUNCTIONS = """
 kloc=/sys/kernel/mm/kloc
 group=/sys/fs/cgroup/group
-# Bytes of page cache on a node.
+# on_node NODE: print the bytes of page cache on a node.
 on_node() {
     awk '/ (Active|Inactive)\\(file\\):/ { s += $4 } END { print s * 1024 }' \\
         /sys/devices/system/node/node$1/meminfo
 }
 counted() { awk -v name=$1 '$1 == name { print $2 }' $kloc/stat; }
-# Write files of 100 KiB and close them: FOLDER MIB
+# write DIRECTORY MIB: write files of 100 KiB and close them.
 write() {
     mkdir -p $1
     (cd $1; head -c $(($2 * 1048576)) /dev/zero | split -b 102400 -a 4)
 }
-# Run in the group: COMMAND...
+# inside COMMAND...: run a command in the cgroup.
 inside() { sh -ec 'echo $$ >/sys/fs/cgroup/group/below/cgroup.procs; "$@"' sh "$@"; }
-# Pages of a file on node 0, for the files given: it is mapped, and asked where it is.
+# fast_pages FILE...: print how many pages of the files are on node 0. Each file is mapped, and
+# /proc/self/numa_maps has its pages by node.
 fast_pages() {
     perl -e '
         $pages = 0;
@@ -48,24 +49,28 @@ fast_pages() {
 """
 
 
-def run(folder: Path, policy: str, setup: str, command: str) -> dict[str, str]:
-    """Run `command` after `setup` under a policy; return what it reported."""
-    functions = folder / "functions"
+def run(directory: Path, policy: str, setup: str, command: str) -> dict[str, str]:
+    """Run `setup`, then `command`, under a policy, and return the values that it printed, by name.
+
+    `directory` is on the host and gets the scripts.
+    """
+    functions = directory / "functions"
     functions.write_text(FUNCTIONS)
     command = f". {functions}\n{command}"
-    printed = run_script(folder, policy, setup, command, "--copy", functions)
-    words = (line.split(maxsplit=1) for line in printed.splitlines())
-    return {pair[0]: pair[1] for pair in words if len(pair) == 2}
+    printed = run_script(directory, policy, setup, command, "--copy", functions)
+    pairs = (line.split(maxsplit=1) for line in printed.splitlines())
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
-# A group, and one below it that has the processes.
+# A cgroup, and one below it, which has the processes.
 GROUP = """
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 mkdir /sys/fs/cgroup/group
 echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
 mkdir /sys/fs/cgroup/group/below
 """
-# Files that had no context yet; then only chosen processes' have.
+# Files are made while contexts are disabled, so they have none. Then only files that chosen
+# processes open get contexts.
 CHOSEN_SETUP = f"""
 cd /data
 echo 0 >/sys/kernel/mm/kloc/enabled
@@ -85,7 +90,7 @@ contexts() {
     echo "$1 $(cat count)"
 }
 choose() { perl -e 'exit syscall(157, 0x4b4c4f43, 1, 0 + shift, 1, 0) != 0' $1; }
-# A process that has begun already when it is chosen.
+# begin FILE starts a process that reads the file once `end FILE` runs: it can be chosen meanwhile.
 begin() { (read -r _ <go; cat $1 >/dev/null) & }
 end() { echo >go; wait; contexts $1; }
 
@@ -113,7 +118,7 @@ try $group/memory.kloc.max much
 try $group/memory.kloc.max ' '
 echo scope $(cat $kloc/scope)
 echo max $(cat $group/memory.kloc.max) $(cat $kloc/node0/max_kb)
-# A group that is removed leaves nothing behind, whatever it had.
+# A cgroup can be removed while it has a limit and page cache, and nothing is left of it.
 echo 4096 >$group/below/memory.kloc.max
 inside cat nobody >/dev/null
 rmdir $group/below $group
@@ -125,34 +130,35 @@ test ! -e $kloc/node0
 
 @pytest.fixture(scope="module")
 def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The values that CHOSEN printed, by name; for a file, how many contexts were made for it."""
     return run(tmp_path_factory.mktemp("chosen"), "kloc", CHOSEN_SETUP, CHOSEN)
 
 
-def test_who_is_not_chosen_makes_no_context(chosen: dict[str, str]) -> None:
+def test_files_of_other_processes_get_no_contexts(chosen: dict[str, str]) -> None:
     assert chosen["nobody"] == "0"
 
 
-def test_who_is_chosen_by_prctl_makes_contexts(chosen: dict[str, str]) -> None:
-    # What is executed inherits it, and directories have contexts as files have.
+def test_files_of_processes_chosen_with_prctl_get_contexts(chosen: dict[str, str]) -> None:
+    # A process stays chosen across exec. Directories get contexts, too.
     assert [chosen[name] for name in ("prctl", "folder", "pid")] == ["1", "1", "1"]
 
 
-def test_who_is_moved_to_a_chosen_group_makes_contexts(chosen: dict[str, str]) -> None:
+def test_files_of_processes_moved_to_a_chosen_cgroup_get_contexts(chosen: dict[str, str]) -> None:
     assert (chosen["group"], chosen["left"]) == ("1", "0")
 
 
-def test_wrong_values_change_nothing(chosen: dict[str, str]) -> None:
+def test_invalid_values_are_refused_and_change_nothing(chosen: dict[str, str]) -> None:
     assert "taken" not in chosen
     assert "changed" not in chosen
     assert (chosen["scope"], chosen["max"]) == ("chosen", "max max")
 
 
-def test_switched_off_it_leaves_nothing(chosen: dict[str, str]) -> None:
+def test_no_knode_is_left_after_contexts_are_disabled(chosen: dict[str, str]) -> None:
     assert chosen["knodes"] == "0"
 
 
-# Of a group: new pages, then pages that are there when the limit is lowered, under load.
-# Then of the node.
+# First a cgroup's limit: for new pages, and for existing pages when it is lowered under load.
+# Then a node's limit.
 LIMITS = """
 cd /data
 echo 16M >$group/memory.kloc.max
@@ -172,7 +178,7 @@ echo lowered $(cat $group/memory.kloc.current) $(counted demoted_limit_file)
 echo used $before $(fast_pages used)
 exec 5<&-
 
-# What another group has is not limited.
+# Pages of other cgroups are not limited.
 write others 8
 echo others $(fast_pages others/*)
 echo max >$group/memory.kloc.max
@@ -196,9 +202,10 @@ echo nomigrate $(($(on_node 0) - before)) $(($(counted demoted_limit_file) - dem
 
 @pytest.fixture(scope="module")
 def limits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
-    folder = tmp_path_factory.mktemp("limits")
-    command = f"set -- {folder}/functions\n{LIMITS}"
-    reported = run(folder, "kloc", GROUP, command)
+    """The numbers that LIMITS printed, by name."""
+    directory = tmp_path_factory.mktemp("limits")
+    command = f"set -- {directory}/functions\n{LIMITS}"
+    reported = run(directory, "kloc", GROUP, command)
     return {
         name: [int(number) for number in value.split()]
         for name, value in reported.items()
@@ -206,31 +213,31 @@ def limits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
     }
 
 
-def test_a_groups_new_pages_keep_to_its_limit(limits: dict[str, list[int]]) -> None:
+def test_new_pages_respect_the_limit_of_a_cgroup(limits: dict[str, list[int]]) -> None:
     current, placed = limits["placed"]
     assert 8 * MIB < current < 16 * MIB + TOLERANCE
     assert placed > 0
-    # It was the limit.
+    # Without a limit, the same cgroup gets more, so it was the limit.
     assert limits["free"][0] > 40 * MIB
 
 
-def test_a_limit_that_is_lowered_moves_pages(limits: dict[str, list[int]]) -> None:
+def test_lowering_the_limit_of_a_cgroup_demotes_pages(limits: dict[str, list[int]]) -> None:
     current, demoted = limits["lowered"]
     assert 6 * MIB < current < 12 * MIB + TOLERANCE
     assert demoted > 16 * MIB / 4096
 
 
-def test_files_in_use_stay_when_a_limit_is_lowered(limits: dict[str, list[int]]) -> None:
+def test_lowering_a_limit_keeps_files_in_use(limits: dict[str, list[int]]) -> None:
     before, after = limits["used"]
     assert before > 900
     assert after > 0.9 * before
 
 
-def test_a_groups_limit_is_its_own(limits: dict[str, list[int]]) -> None:
+def test_the_limit_of_a_cgroup_does_not_apply_to_others(limits: dict[str, list[int]]) -> None:
     assert limits["others"][0] > 0.9 * 8 * MIB / 4096
 
 
-def test_a_nodes_limit_bounds_its_page_cache(limits: dict[str, list[int]]) -> None:
+def test_the_limit_of_a_node_bounds_its_page_cache(limits: dict[str, list[int]]) -> None:
     bytes_on_node, demoted = limits["node_lowered"]
     assert bytes_on_node < 16 * MIB + TOLERANCE
     assert demoted > 0
@@ -239,14 +246,14 @@ def test_a_nodes_limit_bounds_its_page_cache(limits: dict[str, list[int]]) -> No
     assert placed > 0
 
 
-def test_without_migration_limits_only_place(limits: dict[str, list[int]]) -> None:
+def test_nomigrate_applies_limits_to_new_pages_only(limits: dict[str, list[int]]) -> None:
     more, demoted, placed = limits["nomigrate"]
     assert more < TOLERANCE
     assert demoted == 0
     assert placed > 0.9 * 8 * MIB / 4096
 
 
-# A node takes no more than its part of dirty pages.
+# `sync` after each directory: a node takes only its share of dirty pages.
 CAP = """
 cd /data
 for part in $(seq 10 29); do write files/$part 8; sync; done
@@ -262,25 +269,26 @@ echo lowered $(on_node 0)
 """
 
 
-def test_page_cache_is_capped_without_contexts(tmp_path: Path) -> None:
+def test_the_cap_of_page_cache_works_without_contexts(tmp_path: Path) -> None:
     setup = "echo 65536 >/sys/kernel/mm/kloc/node0/max_kb\n"
-    said = {name: float(value) for name, value in capped(tmp_path, setup).items()}
-    assert 48 * MIB < said["on_node"] < 64 * MIB + TOLERANCE
-    assert said["demoted"] > 80 * MIB / 4096
-    assert said["knodes"] == 0
-    # The oldest are those that left.
-    assert said["oldest"] < 100
-    assert said["newest"] > 4900
-    assert said["lowered"] < 16 * MIB + TOLERANCE
+    values = {name: float(value) for name, value in run_capped(tmp_path, setup).items()}
+    assert 48 * MIB < values["on_node"] < 64 * MIB + TOLERANCE
+    assert values["demoted"] > 80 * MIB / 4096
+    assert values["knodes"] == 0
+    # The oldest files were demoted.
+    assert values["oldest"] < 100
+    assert values["newest"] > 4900
+    assert values["lowered"] < 16 * MIB + TOLERANCE
 
 
-def capped(folder: Path, setup: str) -> dict[str, str]:
-    reported = run(folder, "kloc-cap", setup, CAP)
+def run_capped(directory: Path, setup: str) -> dict[str, str]:
+    """Run CAP with page cache of fast memory capped, and return its values by name."""
+    reported = run(directory, "kloc-cap", setup, CAP)
     names = ("on_node", "demoted", "knodes", "oldest", "newest", "lowered")
     return {name: reported[name] for name in names}
 
 
-# Groups come and go with page cache of theirs left, and all is changed meanwhile.
+# Cgroups are made and removed, with page cache left in them, while all settings change.
 CHANGED = """
 cd /data
 (for i in $(seq 30); do
@@ -315,7 +323,7 @@ echo warnings $(dmesg | grep -cE 'WARNING:|BUG:|INFO:' || true)
 """
 
 
-def test_all_may_be_changed_under_load(tmp_path: Path) -> None:
+def test_all_settings_can_change_under_load(tmp_path: Path) -> None:
     setup = "echo +memory >/sys/fs/cgroup/cgroup.subtree_control\n"
     reported = run(tmp_path, "kloc", setup, CHANGED)
     assert int(reported["rounds"]) > 3

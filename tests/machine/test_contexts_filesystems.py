@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Contexts of files on tmpfs, XFS and ext4, and what has none: memory of applications."""
+"""Contexts of files on tmpfs, XFS and ext4. Shared memory of applications has no contexts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from support.in_machine import MIB_OF_PAGES, TRACEFS, counts, run_script
+from support.in_machine import MIB_OF_PAGES, TRACEFS, parse_counts, run_script
 
 pytestmark = pytest.mark.machine
 
-# Fast memory is never free enough: what is not in use leaves it at once, and 40 MiB tell.
+# Sets reserve_pages so that fast memory always has too few free pages. So pages that are not in use
+# are demoted at once, and files of 40 MiB are enough to see it.
 SCARCE = """
 echo 1 >/sys/kernel/mm/kloc/enabled
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
@@ -25,7 +26,7 @@ md5sum * >/run/sums
 VERIFIED = "md5sum --quiet -c /run/sums"
 STAT = "cat /sys/kernel/mm/kloc/stat"
 TMPFS = "mkdir /run/memory; mount -t tmpfs tmpfs /run/memory; cd /run/memory\n"
-# Direct, or all would be in the page cache of the image as well.
+# Direct I/O, because otherwise all files would be in the page cache of the image as well.
 XFS = """
 mkfs.xfs -q -d file=1,name=/data/image,size=400m
 device=$(losetup --direct-io=on --find --show /data/image)
@@ -33,15 +34,15 @@ mkdir /run/disk; mount $device /run/disk; cd /run/disk
 """
 
 
-def run(folder: Path, setup: str, command: str) -> str:
-    """Run `command` after `setup`, with contexts; return what was printed."""
-    return run_script(folder, "kloc", setup, command, "--packages", "xfsprogs")
+def run(directory: Path, setup: str, command: str) -> str:
+    """Run `setup`, then `command`, with contexts, and return the output of `command`."""
+    return run_script(directory, "kloc", setup, command, "--packages", "xfsprogs")
 
 
-def test_files_of_tmpfs_leave_fast_memory_when_they_are_closed(tmp_path: Path) -> None:
+def test_closed_files_of_tmpfs_are_demoted(tmp_path: Path) -> None:
     setup = SCARCE + TMPFS + FILES
     printed = run(tmp_path, setup, f"cd /run/memory; {VERIFIED}; {STAT}")
-    stat = counts(printed)
+    stat = parse_counts(printed)
     assert stat["placed_fast_file"] > 35 * MIB_OF_PAGES
     assert stat["demoted_inactive_file"] > 35 * MIB_OF_PAGES
     assert stat["knodes"] > 40
@@ -50,31 +51,32 @@ def test_files_of_tmpfs_leave_fast_memory_when_they_are_closed(tmp_path: Path) -
 SHMEM = """awk '/Shmem:/ {print "shmem_node" $2, $4}' /sys/devices/system/node/node*/meminfo"""
 
 
-def test_files_of_tmpfs_that_are_used_in_slow_memory_come_back(tmp_path: Path) -> None:
-    # Demoted, and read again and again as soon as there is room.
-    again = """
+def test_demoted_files_of_tmpfs_are_promoted_when_they_are_read(tmp_path: Path) -> None:
+    # Files are demoted, and read repeatedly once fast memory has free pages.
+    reads = """
         cd /run/memory
         sleep 0.5
         echo 1000 >/sys/kernel/mm/kloc/reserve_pages
         for i in $(seq 12); do cat 1 2 3 >/dev/null; done; sleep 0.3
     """
-    printed = run(tmp_path, SCARCE + TMPFS + FILES, again + STAT)
-    stat = counts(printed)
-    promoted = sum(stat[f"promoted_{why}_file"] for why in ("whole", "dense", "used"))
+    printed = run(tmp_path, SCARCE + TMPFS + FILES, reads + STAT)
+    stat = parse_counts(printed)
+    promoted = sum(stat[f"promoted_{reason}_file"] for reason in ("whole", "dense", "used"))
     assert promoted >= MIB_OF_PAGES
 
 
-def test_the_policy_of_a_mount_wins(tmp_path: Path) -> None:
+def test_the_memory_policy_of_a_mount_overrides_placement(tmp_path: Path) -> None:
     mount = TMPFS.replace("-t tmpfs", "-t tmpfs -o mpol=bind:0")
     setup = SCARCE + f"{STAT} >/run/before\n" + mount + FILES
     command = f"cd /run/memory; {VERIFIED}; sleep 0.5; {SHMEM}; {STAT}; echo ==; cat /run/before"
-    after, before = (counts(part) for part in run(tmp_path, setup, command).split("=="))
-    # In KiB; all that was written is still where the mount says.
+    after, before = (parse_counts(part) for part in run(tmp_path, setup, command).split("=="))
+    # In KiB. All pages that were written are still on the node that the mount names.
     assert after["shmem_node0"] >= 40 * 1024
     assert after["placed_fast_file"] - before["placed_fast_file"] < 5 * MIB_OF_PAGES
 
 
-# 20 MiB of each: memory of System V, a file of memfd_create(), and of both what is there meanwhile.
+# 20 MiB of System V shared memory, and a file of memfd_create() with as much. Node 0 has both when
+# meminfo is printed.
 APPLICATION = """
 shmctl() { perl -e '
     $id = shmget(0, 20 << 20, 01600) // die; shmwrite($id, "a" x (20 << 20), 0, 20 << 20) or die;
@@ -84,10 +86,10 @@ shmctl() { perl -e '
 """
 
 
-def test_memory_of_applications_takes_no_part(tmp_path: Path) -> None:
+def test_shared_memory_of_applications_has_no_contexts(tmp_path: Path) -> None:
     command = f"{STAT}; echo ==; {APPLICATION} shmctl; {STAT}"
     parts = run(tmp_path, SCARCE, command).split("==")
-    before, after = (counts(part) for part in parts)
+    before, after = (parse_counts(part) for part in parts)
     assert int(re.search(r"Shmem: +(\d+) kB", parts[1])[1]) > 35 * 1024  # type: ignore[index]
     assert after["placed_fast_file"] - before["placed_fast_file"] < 5 * MIB_OF_PAGES
     assert after["demoted_inactive_file"] - before["demoted_inactive_file"] < 5 * MIB_OF_PAGES
@@ -100,18 +102,18 @@ echo 1 >/sys/kernel/tracing/events/migrate/mm_migrate_folio/enable
 MOVED = "grep -o 'nr_pages=.*reason=kloc' /sys/kernel/tracing/trace"
 
 
-def test_large_folios_of_xfs_move_whole(tmp_path: Path) -> None:
-    # Read from the disk, ahead: so large ones are made.
+def test_large_folios_of_xfs_move_without_being_split(tmp_path: Path) -> None:
+    # Reading from the disk with read-ahead makes large folios.
     cold = "cd /; umount /run/disk; mount $device /run/disk; cd /run/disk; cat * >/dev/null\n"
     setup = SCARCE + XFS + FILES + TRACED + cold
     printed = run(tmp_path, setup, f"cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}")
     sizes = [int(size) for size in re.findall(r"nr_pages=(\d+) src_nid=0 dst_nid=1", printed)]
-    assert counts(printed)["demoted_inactive_file"] > 35 * MIB_OF_PAGES
-    # Most pages are in folios of 16 or more, as they were when they were read.
+    assert parse_counts(printed)["demoted_inactive_file"] > 35 * MIB_OF_PAGES
+    # Most pages were moved in folios of 16 pages or more, as they were read.
     assert sum(size for size in sizes if size >= 16) > sum(sizes) / 2
 
 
-# All of a file is in slow memory but for one page, the 1024th.
+# A file that is in slow memory except for one page, the 1024th.
 ONE_PAGE = r"""
 numactl --membind=1 head -c 4190208 /dev/zero >/data/file
 numactl --membind=0 head -c 4096 /dev/zero >>/data/file
@@ -122,13 +124,13 @@ grep -o "kloc_migrate: $knode .*" $trace
 """
 
 
-def test_no_page_is_forgotten(tmp_path: Path) -> None:
+def test_a_single_page_in_fast_memory_is_demoted(tmp_path: Path) -> None:
     events = "echo 1 >/sys/kernel/tracing/events/kloc/enable\n"
     printed = run(tmp_path, SCARCE + TRACED + events, ONE_PAGE)
     assert re.findall(r"nid=1 reason=(\w+) moved=1 failed=0$", printed, re.M) == ["inactive"]
 
 
-# Files are made, written, removed, and made again, with the same inode numbers.
+# Files are created, written, evicted, read and removed three times, with the same inode numbers.
 REUSED = """
 knodes() { awk '/^knodes/ {print $2}' /sys/kernel/mm/kloc/stat; }
 cd /run/disk
@@ -137,7 +139,7 @@ knodes >/run/first
 for life in 1 2 3; do
     for i in $(seq 100); do echo $life.$i >$i; done
     ls -i | awk '{print $1}' | sort >/run/inodes.$life
-    # Some come back from what was evicted and is not freed yet.
+    # XFS takes some inodes back that are evicted but not freed yet.
     echo 2 >/proc/sys/vm/drop_caches
     for i in $(seq 100); do read -r is <$i; test $is = $life.$i; done
     echo knodes_$life $(($(knodes) - $(cat /run/first)))
@@ -152,21 +154,21 @@ echo knodes_off $(knodes)
 """
 
 
-def test_inodes_that_xfs_uses_again_get_new_contexts(tmp_path: Path) -> None:
-    is_made = "echo 1 >/sys/kernel/tracing/events/kloc/kloc_knode_create/enable\n"
-    made = "grep -c kloc_knode_create: /sys/kernel/tracing/trace | sed 's/^/made /'"
-    printed = run(tmp_path, SCARCE + XFS + TRACED + is_made, f"{REUSED}{made}")
-    stat = counts(printed)
+def test_inodes_that_xfs_reuses_get_new_contexts(tmp_path: Path) -> None:
+    trace_created = "echo 1 >/sys/kernel/tracing/events/kloc/kloc_knode_create/enable\n"
+    created = "grep -c kloc_knode_create: /sys/kernel/tracing/trace | sed 's/^/created /'"
+    printed = run(tmp_path, SCARCE + XFS + TRACED + trace_created, f"{REUSED}{created}")
+    stat = parse_counts(printed)
     assert stat["reused_2"] > 50
     assert stat["reused_3"] > 50
-    # One for each file in each of its lives: none was left over, and none was inherited.
+    # One for each file in each round: no context was left over, and none was inherited.
     assert all(100 <= stat[f"knodes_{life}"] < 120 for life in (1, 2, 3))
-    assert stat["made"] >= 300
+    assert stat["created"] >= 300
     assert stat["knodes_end"] < 20
     assert stat["knodes_off"] == 0
 
 
-# Contexts are switched off and on while the file systems that have them are unmounted.
+# Contexts are disabled and enabled while the file systems of their files are unmounted.
 UNMOUNTED = """
 cd /; umount /run/disk
 mkdir /run/memory
@@ -184,8 +186,9 @@ done
 """
 
 
-def test_switched_off_while_file_systems_are_unmounted(tmp_path: Path) -> None:
-    ended = "echo 0 >/sys/kernel/mm/kloc/enabled; cat /sys/kernel/warn_count"
-    printed = run(tmp_path, SCARCE + XFS + UNMOUNTED, f"{STAT}; {ended}")
-    assert counts(printed)["demoted_inactive_file"] > MIB_OF_PAGES
+def test_contexts_can_be_disabled_while_file_systems_are_unmounted(tmp_path: Path) -> None:
+    disable = "echo 0 >/sys/kernel/mm/kloc/enabled; cat /sys/kernel/warn_count"
+    printed = run(tmp_path, SCARCE + XFS + UNMOUNTED, f"{STAT}; {disable}")
+    assert parse_counts(printed)["demoted_inactive_file"] > MIB_OF_PAGES
+    # The kernel printed no warning.
     assert re.search(r"^0$", printed, re.M)

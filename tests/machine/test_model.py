@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The machine, with programs whose time is known from its profile alone.
+"""The timing model: test programs take the time that follows from the machine's profile.
 
-All programs run in one machine, twice; the second time shows that nothing but
-the profile, the seed and the programs decides.
+All programs run in one machine, in two runs. The second run shows that figures depend on the
+profile, the seed and the programs only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 from kloc.build import programs
 from kloc.machine import profile
-from support.in_machine import SOURCES, kloc_run, result_of
+from support.in_machine import SOURCES, kloc_run, read_run
 
 pytestmark = pytest.mark.machine
 
@@ -28,40 +28,41 @@ COMMANDS = {
     "read slow": "stream 1 16 4 0",
     "write fast": "stream 0 16 8 1",
     "write slow": "stream 1 16 4 1",
-    # Half of the last-level cache, whose sets frames do not fill evenly.
+    # Half the size of the last-level cache, because page frames do not fill its sets evenly.
     "small": "small 1 512 200",
 }
 TOLERANCE = 0.01
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the programs, and a script that runs them all."""
-    folder = tmp_path_factory.mktemp("programs")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the programs, and a script that runs all COMMANDS."""
+    directory = tmp_path_factory.mktemp("programs")
     for name in ("chase", "stream", "small"):
-        shutil.copy(programs.build(SOURCES / f"{name}.c"), folder)
-    script = folder / "all"
-    script.write_text("\n".join(f"{folder}/{line}" for line in COMMANDS.values()) + "\n")
-    return folder
+        shutil.copy(programs.build(SOURCES / f"{name}.c"), directory)
+    script = directory / "all"
+    script.write_text("\n".join(f"{directory}/{line}" for line in COMMANDS.values()) + "\n")
+    return directory
 
 
-def run_all(folder: Path, result: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return what each program said, and the run's result."""
-    options = ["--policy", "stock", "--json", result, "--copy", folder]
-    done = kloc_run(*options, "--", "sh", "-e", folder / "all")
-    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return said, result_of(result)
+def run_all(directory: Path, result: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return what each program printed, and the run in the result file."""
+    options = ["--policy", "stock", "--json", result, "--copy", directory]
+    process = kloc_run(*options, "--", "sh", "-e", directory / "all")
+    reports = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
+    return reports, read_run(result)
 
 
 @pytest.fixture(scope="module")
-def runs(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+def runs(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Two runs of all programs, as run_all returns them."""
     results = tmp_path_factory.mktemp("results")
-    return [run_all(folder, results / f"{number}.json") for number in (1, 2)]
+    return [run_all(directory, results / f"{number}.json") for number in (1, 2)]
 
 
 @pytest.fixture(scope="module")
-def said(runs: list[Any]) -> Mapping[str, dict[str, Any]]:
-    """What each program of COMMANDS said."""
+def reports(runs: list[Any]) -> Mapping[str, dict[str, Any]]:
+    """What each program printed in the first run, by its name in COMMANDS."""
     return dict(zip(COMMANDS, runs[0][0], strict=True))
 
 
@@ -71,60 +72,64 @@ def machine() -> profile.Profile:
 
 
 def stall_ns(program: Mapping[str, Any], machine: profile.Profile) -> float:
-    """Return what the program waited for memory, by its own clocks."""
+    """Return how long the program stalled for memory, in ns, by its own clocks."""
     computing = program["instructions"] * machine.cpu.ns_per_instruction
     return float(program["elapsed_ns"] - computing)
 
 
 def tier_of(name: str, machine: profile.Profile) -> profile.Tier:
+    """Return the tier whose memory a program of COMMANDS accesses."""
     return machine.fast if name.endswith("fast") else machine.slow
 
 
 @pytest.mark.parametrize("name", ["chase fast", "chase slow"])
-def test_a_chase_has_its_node_s_latency(
-    name: str, said: Mapping[str, dict[str, Any]], machine: profile.Profile
+def test_a_pointer_chase_stalls_for_the_read_latency_of_its_node(
+    name: str, reports: Mapping[str, dict[str, Any]], machine: profile.Profile
 ) -> None:
-    program = said[name]
+    program = reports[name]
     latency = stall_ns(program, machine) / program["accesses"]
     assert latency == pytest.approx(tier_of(name, machine).read_latency_ns, rel=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["read fast", "read slow"])
-def test_a_stream_has_its_node_s_bandwidth(
-    name: str, said: Mapping[str, dict[str, Any]], machine: profile.Profile
+def test_a_sequential_read_has_the_bandwidth_of_its_node(
+    name: str, reports: Mapping[str, dict[str, Any]], machine: profile.Profile
 ) -> None:
-    program = said[name]
+    program = reports[name]
     rate = program["bytes"] / program["elapsed_ns"]
     assert rate == pytest.approx(tier_of(name, machine).read_bandwidth, rel=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["write fast", "write slow"])
-def test_a_written_stream_is_read_and_written_back(
-    name: str, said: Mapping[str, dict[str, Any]], machine: profile.Profile
+def test_a_sequential_write_reads_each_line_and_writes_it_back(
+    name: str, reports: Mapping[str, dict[str, Any]], machine: profile.Profile
 ) -> None:
-    program, tier = said[name], tier_of(name, machine)
+    program, tier = reports[name], tier_of(name, machine)
     rate = program["bytes"] / program["elapsed_ns"]
     expected = 1 / (1 / tier.read_bandwidth + 1 / tier.write_bandwidth)
     assert rate == pytest.approx(expected, rel=TOLERANCE)
 
 
-def test_what_fits_the_cache_does_not_stall(
-    said: Mapping[str, dict[str, Any]], machine: profile.Profile
+def test_accesses_that_fit_the_cache_do_not_stall(
+    reports: Mapping[str, dict[str, Any]], machine: profile.Profile
 ) -> None:
-    program = said["small"]
+    program = reports["small"]
     assert stall_ns(program, machine) < TOLERANCE * program["elapsed_ns"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_stall_is_the_stalled_task_s_time(name: str, said: Mapping[str, dict[str, Any]]) -> None:
-    assert said[name]["cpu_ns"] == pytest.approx(said[name]["elapsed_ns"], rel=TOLERANCE)
+def test_stall_time_is_cpu_time_of_the_stalled_task(
+    name: str, reports: Mapping[str, dict[str, Any]]
+) -> None:
+    program = reports[name]
+    assert program["cpu_ns"] == pytest.approx(program["elapsed_ns"], rel=TOLERANCE)
 
 
-def test_the_guest_s_clock_is_the_model_s(runs: list[Any]) -> None:
+def test_the_clock_of_the_guest_agrees_with_simulated_time(runs: list[Any]) -> None:
     assert abs(runs[0][1]["clock_error"]) < TOLERANCE
 
 
-def test_stalls_are_attributed(runs: list[Any], machine: profile.Profile) -> None:
+def test_stall_time_is_attributed_to_page_kinds(runs: list[Any], machine: profile.Profile) -> None:
     stalls = runs[0][1]["stall_ns"]
     for name, tier in (("fast", machine.fast), ("slow", machine.slow)):
         least = 250_000 * tier.read_latency_ns
@@ -133,5 +138,5 @@ def test_stalls_are_attributed(runs: list[Any], machine: profile.Profile) -> Non
     assert any(kind.startswith("slab:") for kind in stalls["fast"])
 
 
-def test_a_run_is_repeated_bit_for_bit(runs: list[Any]) -> None:
+def test_a_repeated_run_gives_the_same_result(runs: list[Any]) -> None:
     assert runs[0] == runs[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What pages are used for, observed of a program whose pages are known; and at what cost."""
+"""Page use, observed for a program whose pages are known; observing does not change a run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from support.in_machine import SOURCES
 pytestmark = pytest.mark.machine
 
 COUNT = 8192
-# What a shell and a small program have for themselves.
+"""Pages that the program maps."""
+
 OWN_PAGES = 400
+"""The most other anonymous pages that a shell and a small program have."""
+
 ZEROED = 512
-"""Stores that clear a page, 8 bytes each."""
+"""Stores of 8 bytes each that the kernel clears a page with."""
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +40,7 @@ def parts() -> Parts:
 
 
 def run(program: Path, parts: Parts, observe: bool) -> Raw:
+    """Run the program in a machine that observes page use if `observe` is true."""
     host = profile.load(profile.DEFAULT)
     job = Job(
         name="pages",
@@ -59,43 +63,48 @@ def uses(observed: Raw) -> object_use.Uses:
     return object_use.uses(observed.model["objects"])
 
 
-def said(raw: Raw) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(raw.frames["measured"])
-    return found
+def read_report(raw: Raw) -> Mapping[str, Any]:
+    """Return what the program printed."""
+    report: Mapping[str, Any] = json.loads(raw.frames["measured"])
+    return report
 
 
-def test_observing_costs_the_run_nothing(program: Path, parts: Parts, observed: Raw) -> None:
+def test_observing_does_not_change_the_run(program: Path, parts: Parts, observed: Raw) -> None:
     plain = run(program, parts, observe=False)
     assert plain.frames == observed.frames
     assert "objects" not in plain.model
     assert plain.model == {key: observed.model[key] for key in plain.model}
 
 
-def test_a_program_s_pages_are_counted(uses: object_use.Uses) -> None:
+def test_all_pages_of_a_program_are_counted(uses: object_use.Uses) -> None:
     anon = uses["anon"]
     assert COUNT <= anon.allocated <= COUNT + OWN_PAGES
     assert anon.lifetimes.total() >= COUNT
-    # A page table has 512 entries.
+    # A page table has 512 entries, one for each page.
     assert uses["pagetable"].allocated >= COUNT // 512
 
 
-def test_every_page_was_cleared_written_and_read(uses: object_use.Uses) -> None:
-    least = COUNT * (ZEROED + 2)
-    assert least <= uses["anon"].references < 1.5 * least
-    # The 64 lines of a page are past what the last level holds before they are read again.
+def test_references_and_misses_of_each_page_are_counted(uses: object_use.Uses) -> None:
+    # The kernel clears each page, and the program writes it and reads it once.
+    minimum = COUNT * (ZEROED + 2)
+    assert minimum <= uses["anon"].references < 1.5 * minimum
+    # The pages exceed the last-level cache, so all 64 lines of each page miss at least once.
     assert uses["anon"].misses >= COUNT * 64
 
 
 def test_pages_live_as_long_as_they_are_mapped(observed: Raw, uses: object_use.Uses) -> None:
     lifetimes = object_use.spread(uses["anon"].lifetimes)
-    elapsed = said(observed)["elapsed_ns"]
+    elapsed = read_report(observed)["elapsed_ns"]
     assert lifetimes["p99"] is not None and lifetimes["p50"] is not None
-    # The first page lives for all of the time, the last for that of reading and unmapping.
+    # The first page exists for all of the time, the last one only while pages are read and
+    # unmapped.
     assert elapsed / 4 < lifetimes["p50"] < elapsed
     assert lifetimes["p99"] < 1.13 * elapsed
 
 
-def test_all_references_and_misses_are_somebody_s(observed: Raw, uses: object_use.Uses) -> None:
+def test_all_references_and_misses_are_attributed_to_a_page_kind(
+    observed: Raw, uses: object_use.Uses
+) -> None:
     model = observed.model
     misses = sum(
         sum(modes.values()) for kinds in model["misses"].values() for modes in kinds.values()
@@ -103,5 +112,5 @@ def test_all_references_and_misses_are_somebody_s(observed: Raw, uses: object_us
     assert sum(use.misses for use in uses.values()) == misses
     references = sum(use.references for use in uses.values())
     accesses = sum(model["accesses"].values())
-    # Copies by devices and accesses to device memory are in the one and not in the other.
+    # `accesses` includes copies by devices and accesses to device memory, `references` does not.
     assert 0.9 * accesses < references <= accesses

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is seen of contexts in the machine, and processes that are chosen, by kloc's own commands.
+"""The contexts file and kloc's server commands in the machine: status, top, exec, choose, release.
 
-Each script is run once, and prints what several tests look at, in parts that have names.
+Each script runs once for several tests. It prints its results in parts: the line "== NAME" comes
+before each part.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ ln linked sub/other
 echo gone >gone
 """
 
-# The sparse file has more pages than are looked at before others may run.
+# The sparse file has more pages than the kernel counts before it lets other tasks run.
 SEEN = rf"""
 part() {{ echo "== $1"; }}
 find() {{ awk -F '\t' -v "file=$1" '$10 " " $11 == file' {CONTEXTS}; }}
@@ -75,7 +76,7 @@ part large; head -c 30000000 /dev/zero >/run/xfs/large; of /run/xfs/large
 umount /run/xfs; rm image
 part unmounted; grep -c /large$ {CONTEXTS} || true
 mkdir many; cd many; seq 3000 | xargs -n 500 touch; cat * >/dev/null; cd ..
-# The second time no context is new.
+# The second reading makes no new context.
 for i in 1 2; do
     cat {CONTEXTS} >/run/whole
     dd if={CONTEXTS} of=/run/parts bs=100 status=none
@@ -91,11 +92,12 @@ part top; kloc top --json
 part once; kloc top --once --lines 3 --sort slow
 echo 0 >/sys/kernel/mm/kloc/enabled
 part off; cat {CONTEXTS}
-part off_status; kloc status 2>&1 | grep off
+part off_status; kloc status 2>&1 | grep disabled
 part off_top; kloc top --once 2>&1 || true
 """
 
-# A shell that starts something when it is told to; flags are asked for with a prctl() of one's own.
+# $server is a shell that starts a process at once, and another one when something is written to
+# /run/start. `flag` reads whether a process is chosen, with a prctl() of its own.
 CHOSEN = r"""
 part() { echo "== $1"; }
 flag() { python3 -c "import ctypes; print(ctypes.CDLL(None).prctl(0x4b4c4f43, 0, $1, 0, 0))"; }
@@ -105,28 +107,29 @@ sh -c 'sleep 1000 & echo $! >/run/early; read -r _ </run/start; sleep 1000 & ech
 server=$!
 while [ ! -s /run/early ]; do sleep 0.01; done
 part before; flag $server
-part enable; kloc enable $server 2>&1
+part choose; kloc choose $server 2>&1
 part chosen; flag $server; flag "$(cat /run/early)"
 echo >/run/start
 while [ ! -s /run/late ]; do sleep 0.01; done
 part child; flag "$(cat /run/late)"
-part disable; kloc disable $server $server 2>/dev/null; flag $server; flag "$(cat /run/late)"
+part release; kloc release $server $server 2>/dev/null; flag $server; flag "$(cat /run/late)"
 part exec; kloc exec -- sh -c 'python3 -c "
 import ctypes, os
 print(ctypes.CDLL(None).prctl(0x4b4c4f43, 0, 0, 0, 0), os.environ.get(\"PYTHONPATH\"))"' 2>/dev/null
 part self; flag 0
-part nobody; kloc enable 99999 2>&1 || true
-part kernels; kloc enable 2 2>&1 || true
+part nobody; kloc choose 99999 2>&1 || true
+part kernels; kloc choose 2 2>&1 || true
 part others; chmod 755 /root
-setpriv --reuid=1000 --regid=1000 --clear-groups kloc enable $server 2>&1 || true
+setpriv --reuid=1000 --regid=1000 --clear-groups kloc choose $server 2>&1 || true
 part not_root; setpriv --reuid=1000 --regid=1000 --clear-groups kloc top --once 2>&1 || true
 part preloaded; LD_PRELOAD=LIBRARY python3 -c "import ctypes
 print(ctypes.CDLL(None).prctl(0x4b4c4f43, 0, 0, 0, 0))"
 part linked; KLOC_VERBOSE=1 LD_PRELOAD=LIBRARY sh -c 'sh -c true; kill -0 $$ && echo fine' 2>&1
 """
 
-# Contexts are looked at while files come and go, and while contexts are switched on and off.
-LOOKED_AT = rf"""
+# The contexts file is read while files are created and removed, and while contexts are disabled and
+# enabled. Prints how many lines are malformed, and how many have one of these files.
+READ_UNDER_LOAD = rf"""
 look() {{ awk -F '\t' 'NF != 12 {{w++}} /\/c/ {{f++}} END {{print w + 0, f + 0}}' {CONTEXTS}; }}
 (cd /data; for i in $(seq 20); do
     head -c 1000000 /dev/urandom >a$i; cp a$i b$i; mv b$i c$i; cmp a$i c$i
@@ -143,35 +146,40 @@ awk '{{wrong += $1; found += $2}} END {{print wrong, found}}' /run/seen
 """
 
 
-def run(folder: Path, script: str, *options: object) -> str:
-    """Run a script and return what it printed; not as what is measured, which takes longer."""
+def run(directory: Path, script: str, *options: object) -> str:
+    """Run a script and return its output.
+
+    The script is the setup, which is not measured, because measuring takes longer.
+    """
     setup = f"exec >/run/printed\n{script}"
-    return run_script(folder, "kloc", setup, "cat /run/printed", "--with-kloc", *options)
+    return run_script(directory, "kloc", setup, "cat /run/printed", "--with-kloc", *options)
 
 
-def parts(printed: str) -> dict[str, str]:
-    """Return what was printed by the name of the part."""
+def split_parts(printed: str) -> dict[str, str]:
+    """Return the parts of a script's output by name."""
     split = re.split(r"^== (\w+)\n", printed, flags=re.M)
     return dict(zip(split[1::2], split[2::2], strict=True))
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return parts(run(tmp_path_factory.mktemp("seen"), SETUP + SEEN, "--packages", "xfsprogs"))
+    """The parts that SEEN printed, by name."""
+    directory = tmp_path_factory.mktemp("seen")
+    return split_parts(run(directory, SETUP + SEEN, "--packages", "xfsprogs"))
 
 
 def context(part: str) -> dict[str, str]:
-    """Return the one line of a part, by column."""
+    """Return the columns of the only line of a part, by name."""
     (line,) = part.splitlines()
     return dict(zip(COLUMNS, line.split("\t"), strict=True))
 
 
-def test_only_root_sees_them_and_each_column_has_a_name(seen: dict[str, str]) -> None:
+def test_the_contexts_file_is_readable_by_root_only_and_has_a_heading(seen: dict[str, str]) -> None:
     assert seen["mode"] == "400\n"
     assert seen["columns"].split() == COLUMNS
 
 
-def test_a_file_is_active_while_it_is_open(seen: dict[str, str]) -> None:
+def test_a_context_is_active_while_its_file_is_open(seen: dict[str, str]) -> None:
     closed, opened, again = (context(seen[name]) for name in ("closed", "open", "closed_again"))
     assert (closed["active"], closed["openers"]) == ("0", "0")
     assert (opened["active"], opened["openers"], opened["age"]) == ("1", "2", "0")
@@ -181,19 +189,19 @@ def test_a_file_is_active_while_it_is_open(seen: dict[str, str]) -> None:
     assert int(opened["heat"]) > 0
 
 
-def test_pages_are_counted_in_the_tier_where_they_are(seen: dict[str, str]) -> None:
+def test_pages_are_counted_in_the_tier_that_they_are_in(seen: dict[str, str]) -> None:
     kept, slow = context(seen["closed"]), context(seen["slow"])
     assert (kept["fast"], kept["slow"]) == (str(819200 // PAGE), "0")
     assert (slow["fast"], slow["slow"]) == ("0", str(409600 // PAGE))
     sparse = context(seen["sparse"])
     assert int(sparse["fast"]) + int(sparse["slow"]) == -(-20000000 // PAGE) + 3
-    # Of XFS, whose folios are large.
+    # A file on XFS, whose folios are large.
     large = context(seen["large"])
     assert int(large["fast"]) + int(large["slow"]) == -(-30000000 // PAGE)
     assert seen["unmounted"] == "0\n"
 
 
-def test_paths_are_on_one_line(seen: dict[str, str]) -> None:
+def test_special_characters_in_paths_are_escaped(seen: dict[str, str]) -> None:
     assert context(seen["odd"])["path"] == r"/a\040b\011c\134d\012e"
     assert context(seen["linked"])["path"] in ("/linked", "/sub/other")
     gone = context(seen["gone"])
@@ -201,41 +209,41 @@ def test_paths_are_on_one_line(seen: dict[str, str]) -> None:
     assert seen["went"] == ""
 
 
-def test_all_contexts_are_there_however_they_are_read(seen: dict[str, str]) -> None:
+def test_the_contexts_file_is_complete_in_large_and_small_reads(seen: dict[str, str]) -> None:
     lines = [line.split("\t") for line in seen["whole"].splitlines()]
     assert {len(line) for line in lines} == {len(COLUMNS)}
     ids = [int(line[0]) for line in lines[1:]]
     assert ids == sorted(set(ids))
     assert seen["pieces"] == "same\n"
     total, (_, knodes) = seen["knodes"].split()[0], seen["knodes"].split()[1:]
-    # A few come while it is asked.
+    # Reading the contexts makes a few more.
     assert 3000 < int(total) - 1 <= int(knodes) < int(total) + 10
     kinds = {line[1] for line in lines[1:]}
     assert kinds == {"file", "directory", "blockdev"}
 
 
-def test_status_adds_them_up(seen: dict[str, str]) -> None:
+def test_status_shows_totals_of_contexts(seen: dict[str, str]) -> None:
     status = json.loads(seen["status_json"])
     assert (status["enabled"], status["settings"]["mode"]) == (True, "migrate")
-    of_files = status["contexts"]["file"]
-    assert of_files["number"] > 3000 and 0 < of_files["active"] < 100
-    assert of_files["slow"] >= 409600 // PAGE
+    files = status["contexts"]["file"]
+    assert files["number"] > 3000 and 0 < files["active"] < 100
+    assert files["slow"] >= 409600 // PAGE
     assert status["placed"]["fast"] > 20000000 // PAGE
     assert status["lookups"]["saved"] > status["lookups"]["made"] > 0
-    shown = seen["status"]
-    assert re.search(r"^contexts +enabled, Linux 6\.12\.", shown)
-    assert re.search(r"^ placed, fast +\d", shown, re.M)
-    assert re.search(r"^ file +\d,\d{3} ", shown, re.M)
+    table = seen["status"]
+    assert re.search(r"^contexts +enabled, Linux 6\.12\.", table)
+    assert re.search(r"^ placed, fast +\d", table, re.M)
+    assert re.search(r"^ file +\d,\d{3} ", table, re.M)
 
 
-def test_top_has_their_places(seen: dict[str, str]) -> None:
+def test_top_shows_the_paths_that_the_user_sees(seen: dict[str, str]) -> None:
     rows: list[dict[str, Any]] = json.loads(seen["top"])["contexts"]
     by_place = {row["place"]: row for row in rows}
     assert by_place["/data/sub/folder/kept"]["fast"] == 819200 // PAGE
     assert by_place["/data/slow"]["slow"] == 409600 // PAGE
     assert "/data/a b\tc\\d\ne" in by_place
     assert by_place["/dev/klocdisk2"]["kind"] == "blockdev"
-    # What the machine's own system is on is mounted out of sight.
+    # The file system of the machine's Debian system is mounted where processes do not see it.
     assert "klocdisk0:/usr/bin/python3.13" in by_place
     fast = [row["fast"] for row in rows]
     assert fast == sorted(fast, reverse=True)
@@ -243,48 +251,52 @@ def test_top_has_their_places(seen: dict[str, str]) -> None:
     assert (first[1], first[-1]) == ("0.4", "/data/slow")
 
 
-def test_switched_off_there_are_none(seen: dict[str, str]) -> None:
+def test_there_are_no_contexts_while_contexts_are_disabled(seen: dict[str, str]) -> None:
     assert seen["off"].split() == COLUMNS
     assert "contexts are disabled" in seen["off_status"]
-    assert seen["off_top"].startswith("kloc: contexts are disabled, so there are none\nas root:")
+    assert seen["off_top"].startswith("kloc: contexts are disabled")
+    assert "\nas root:" in seen["off_top"]
 
 
 @pytest.fixture(scope="module")
 def chosen(tools: Root, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("chosen")
+    """The parts that CHOSEN printed, by name."""
+    directory = tmp_path_factory.mktemp("chosen")
     out, sources = Path("/out"), Path("/sources")
-    binds = [Bind(PROJECT / "src" / "libkloc", sources), Bind(folder, out)]
+    binds = [Bind(PROJECT / "src" / "libkloc", sources), Bind(directory, out)]
     tools.run(["make", "-C", str(sources), f"OUT={out}"], binds=binds)
-    library = folder / "libkloc.so"
-    return parts(run(folder, CHOSEN.replace("LIBRARY", str(library)), "--copy", library))
+    library = directory / "libkloc.so"
+    return split_parts(run(directory, CHOSEN.replace("LIBRARY", str(library)), "--copy", library))
 
 
-def test_a_process_is_chosen_and_what_it_starts(chosen: dict[str, str]) -> None:
+def test_choosing_a_process_includes_the_processes_that_it_starts_later(
+    chosen: dict[str, str],
+) -> None:
     assert chosen["before"] == "0\n"
     assert chosen["chosen"] == "1\n0\n"
     assert chosen["child"] == "1\n"
-    assert chosen["disable"] == "0\n1\n"
+    assert chosen["release"] == "0\n1\n"
 
 
-def test_a_command_is_chosen(chosen: dict[str, str]) -> None:
+def test_exec_chooses_its_command_but_not_the_caller(chosen: dict[str, str]) -> None:
     assert chosen["exec"] == "1 None\n"
     assert chosen["self"] == "0\n"
 
 
-def test_what_cannot_be_chosen(chosen: dict[str, str]) -> None:
-    assert "process 99999 does not exist" in chosen["nobody"]
+def test_processes_that_cannot_be_chosen_are_errors(chosen: dict[str, str]) -> None:
+    assert "process 99999" in chosen["nobody"] and "not exist" in chosen["nobody"]
     assert "process 2" in chosen["kernels"] and "kernel thread" in chosen["kernels"]
     assert "no permission" in chosen["others"] and "as root" in chosen["others"]
     assert CONTEXTS in chosen["not_root"] and "as root" in chosen["not_root"]
 
 
-def test_a_library_chooses_for_a_program(chosen: dict[str, str]) -> None:
+def test_a_preloaded_library_chooses_its_process(chosen: dict[str, str]) -> None:
     assert chosen["preloaded"] == "1\n"
     assert chosen["linked"].startswith("fine\n")
 
 
-def test_they_are_looked_at_while_they_come_and_go(tmp_path: Path) -> None:
-    printed = run(tmp_path, LOOKED_AT)
+def test_contexts_can_be_read_while_files_come_and_go(tmp_path: Path) -> None:
+    printed = run(tmp_path, READ_UNDER_LOAD)
     wrong, found = map(int, printed.split()[:2])
     assert wrong == 0
     assert found > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Running things in the machine with `./kloc run`, for the tests of what they do there."""
+"""Runs programs and scripts in the two-tier machine with `./kloc run`, for tests."""
 
 from __future__ import annotations
 
@@ -11,42 +11,46 @@ from typing import Any
 from kloc.base.paths import PROJECT
 
 SOURCES = PROJECT / "tests/plugin"
-"""Where programs are whose behaviour is known."""
+"""The directory of the test programs, whose memory accesses are known."""
 
 MIB_OF_PAGES = 256
+"""Pages in a MiB."""
 
 TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
-"""What a script says before it traces anything."""
+"""A shell command that mounts tracefs; a script runs it before it traces anything."""
 
 
 def kloc_run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run `./kloc run` to its end, which is with `status`."""
-    done = subprocess.run(
+    """Run `./kloc run` with `arguments`, and assert that it exits with `status`."""
+    process = subprocess.run(
         [PROJECT / "kloc", "run", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done
+    assert process.returncode == status, process.stdout + process.stderr
+    return process
 
 
-def run_script(folder: Path, policy: str, setup: str, command: str, *options: object) -> str:
-    """Run `command` after the script `setup`, under a policy; return what was printed."""
-    script = folder / "setup"
+def run_script(directory: Path, policy: str, setup: str, command: str, *options: object) -> str:
+    """Run the script `setup`, then `command`, under a policy, and return the output of `command`.
+
+    `directory` is on the host and gets the script. `options` are further options of `kloc run`.
+    """
+    script = directory / "setup"
     script.write_text(setup)
-    chosen = ["--policy", policy, "--setup", script, *options]
-    return kloc_run(*chosen, "--", "sh", "-ec", command).stdout
+    arguments = ["--policy", policy, "--setup", script, *options]
+    return kloc_run(*arguments, "--", "sh", "-ec", command).stdout
 
 
-def counts(printed: str) -> dict[str, int]:
-    """Return what lines of a name and a number say."""
+def parse_counts(printed: str) -> dict[str, int]:
+    """Return the numbers in lines of the form "NAME NUMBER" by name, and ignore other lines."""
     pairs = (line.split() for line in printed.splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
 
-def result_of(path: Path) -> dict[str, Any]:
-    """Return the one run of a result."""
+def read_run(path: Path) -> dict[str, Any]:
+    """Return the run in a result file that has only one."""
     (run,) = json.loads(path.read_text())["runs"]
     assert isinstance(run, dict)
     return run
