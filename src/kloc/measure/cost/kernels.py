@@ -1,49 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What our patches cost, off and on: instructions and cache lines of system calls.
+"""The kernels whose cost is measured, each a column of the table, and the bounds of their overhead.
 
-machine/bench/calls.c makes the calls, on each kernel, under QEMU's -icount; the difference
-between two kernels of the same configuration and compiler is what the one has and the other has
-not. Nothing is left to chance; but where objects lie and when the timer ticks, which differs from
-kernel to kernel, is worth up to 0.3 % of a round of fork, exit and wait. So each kernel is measured
-in several layouts of memory, and the median is what it takes.
+A kernel's overhead is its cost in addition to that of the unpatched kernel. Both have the same
+compiler and, as far as it exists in both, the same configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from kloc.base.errors import unknown
 from kloc.base.paths import PROJECT
 from kloc.build import kernel
 
-if TYPE_CHECKING:
-    pass
 CALLS = PROJECT / "machine" / "bench" / "calls.c"
+"""The program that makes the system calls."""
+
 DISK_BYTES = 16 << 20
 
 LAYOUTS = 5
-"""In how many layouts of memory a kernel is measured; calls.c has what a layout is."""
+"""Each kernel is measured in this many memory layouts (see calls.c)."""
 
 BOUND = 0.002
-"""What our patches may cost while they are off: a fraction of the instructions."""
+"""The bound of the overhead of disabled patches, as a fraction of instructions."""
 
 ON_BOUND = 0.01
-"""What contexts may cost that are on, while there is nothing for them to do."""
+"""The bound of the overhead of contexts that are enabled but idle."""
 
 MEMORY_BOUND = 0.01
-"""What contexts may take: a fraction of the pages that they hold, here some 16 KiB each."""
+"""The bound of contexts' memory, as a fraction of their pages; here a context has about 16 KiB."""
 
 CONTEXTS = "/sys/kernel/mm/kloc"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A kernel that is measured: a variant of kloc.build.kernel, and what is written to which file.
+    """A kernel to measure: a variant of kloc.build.kernel, and values written to its files.
 
-    `settings` are written before the first call, as a policy's are. `bound` is the fraction of
-    the first group's instructions that it may take more than the reference, None for any.
+    `settings` are written before the first call, like those of a policy. The key "process" is
+    no file: see calls.c. `bound` limits the overhead over REFERENCE in the first group of calls,
+    as a fraction of instructions; None is no limit.
     """
 
     name: str
@@ -86,16 +83,18 @@ COLUMNS = (
         None,
     ),
 )
-"""What can be measured; a kernel of another configuration, or in another state, is one more."""
+"""All kernels that can be measured. Another configuration or state is another column."""
 
 
 def choose(names: Sequence[str]) -> list[Column]:
-    """Return the columns of these names, of all if there are none; the reference is first.
+    """Return the columns `names`, or all if there are no names; REFERENCE is always the first.
 
-    A name that is none of COLUMNS: KlocError.
+    Raises KlocError for a name that is not in COLUMNS.
     """
     known = {column.name: column for column in COLUMNS}
     for name in names:
         if name not in known:
             raise unknown("kernel", name, known)
-    return [each for each in COLUMNS if each is REFERENCE or not names or each.name in names]
+    return [
+        column for column in COLUMNS if column is REFERENCE or not names or column.name in names
+    ]

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What our patches cost, off and on: instructions and cache lines of system calls.
+"""Parses the output of calls.c and count.c, checks it, and subtracts the cost of measuring.
 
-machine/bench/calls.c makes the calls, on each kernel, under QEMU's -icount; the difference
-between two kernels of the same configuration and compiler is what the one has and the other has
-not. Nothing is left to chance; but where objects lie and when the timer ticks, which differs from
-kernel to kernel, is worth up to 0.3 % of a round of fork, exit and wait. So each kernel is measured
-in several layouts of memory, and the median is what it takes.
+machine/bench/calls.c counts the instructions of each call and prints histograms; its first comment
+describes the form. The QEMU plugin count.c writes the number of cache lines that each call touched.
 """
 
 from __future__ import annotations
@@ -13,20 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median_low
-from typing import TYPE_CHECKING
 
 from kloc.base.errors import KlocError
 
-if TYPE_CHECKING:
-    pass
-
 KNOWN_INSTRUCTIONS, KNOWN_LINES = 402, 100
-"""What "known" takes more than "nothing": the two calls of calls.c's first group."""
+"""What the call "known" executes and touches more than "nothing"; both are in calls.c's check."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """What one call takes, the median of many: instructions, and data cache lines touched."""
+    """The cost of one call, as the median of many: instructions, and data cache lines touched."""
 
     name: str
     instructions: int
@@ -35,9 +28,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Group:
-    """Calls made in one loop; `instructions` and `lines` are the mean of a round, rare work too.
+    """Calls made in one loop of `rounds`; `instructions` and `lines` are the mean of a round.
 
-    Instructions are the whole loop's, with what came between: interrupts, and the measuring.
+    The means include rare work. Instructions are of the complete loop, so they also include
+    interrupts and the measuring between calls.
     """
 
     name: str
@@ -49,9 +43,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Memory:
-    """What contexts take, at the end: bytes, but for their number and the pages that they hold.
+    """The memory of contexts at the end.
 
-    `counts` is what is kept for each page, of all `memory`.
+    There are `contexts` of them, with `knodes` bytes, which hold `pages` pages of page cache.
+    The counts of all pages of the machine have `counts` bytes, of `memory` bytes in total.
     """
 
     contexts: int
@@ -62,22 +57,23 @@ class Memory:
 
 
 Run = tuple[tuple[Group, ...], Memory | None]
-"""What one run of calls.c says: the groups, and the contexts at its end."""
+"""The measured groups of one run of calls.c, and the memory of contexts if they are enabled."""
 
 
 def parse(printed: Iterable[str], touched: str) -> Run:
-    """Return what calls.c printed (its comment has the form), but for the check's group.
+    """Return the groups of a run, without the group that checks the counting.
 
-    `touched` is what count.c wrote. A failure of the program's, output that is not whole, and
-    figures of the check that are not what is known: KlocError.
+    `printed` are the lines that calls.c printed, `touched` is the content of count.c's file. The
+    instructions of measuring are subtracted from those of each call. Raises KlocError if the
+    program failed, its output is incomplete, or the calls of known cost were counted wrong.
     """
-    lines: dict[int, list[int]] = {}
+    touched_lines: dict[int, list[int]] = {}
     for entry in touched.splitlines():
-        call, count = entry.split()
-        lines.setdefault(int(call), []).append(int(count))
+        number, count = entry.split()
+        touched_lines.setdefault(int(number), []).append(int(count))
     groups: list[Group] = []
     memory: Memory | None = None
-    ended = ""
+    ending = ""
     for line in printed:
         word, _, rest = line.partition(" ")
         if word == "group":
@@ -86,49 +82,55 @@ def parse(printed: Iterable[str], touched: str) -> Run:
             rounds, instructions = map(int, rest.split())
             groups[-1] = Group(groups[-1].name, rounds, instructions / rounds, 0, ())
         elif word == "call":
-            groups[-1] = _with_call(groups[-1], rest, lines)
+            groups[-1] = _with_call(groups[-1], rest, touched_lines)
         elif word == "contexts":
             memory = Memory(*map(int, rest.split()))
         elif word in ("done", "failed"):
-            ended = line
-    if ended != "done":
-        raise KlocError(ended or "it ended before all calls were made")
+            ending = line
+    if ending != "done":
+        raise KlocError(ending or "the program ended before all calls were made")
     check, *measured = groups
-    overhead = _overhead(check)
-    return tuple(_without(overhead, group) for group in measured), memory
+    overhead = _measuring_overhead(check)
+    return tuple(_without_overhead(group, overhead) for group in measured), memory
 
 
-def _with_call(group: Group, line: str, lines: Mapping[int, list[int]]) -> Group:
-    """Return the group with the call of this line: NUMBER NAME: INSTRUCTIONS:TIMES ..."""
-    title, _, counted = line.partition(": ")
+def _with_call(group: Group, line: str, touched_lines: Mapping[int, list[int]]) -> Group:
+    """Return `group` with the call of this line: `NUMBER NAME: INSTRUCTIONS:TIMES ...`."""
+    title, _, histogram = line.partition(": ")
     number, _, name = title.partition(" ")
-    samples: list[int] = []
-    for pair in counted.split():
-        value, times = map(int, pair.split(":"))
-        samples += [value] * times
-    touched = lines.get(int(number), [])
-    if len(samples) != group.rounds or len(touched) != group.rounds:
+    instructions: list[int] = []
+    for bucket in histogram.split():
+        value, times = map(int, bucket.split(":"))
+        instructions += [value] * times
+    lines = touched_lines.get(int(number), [])
+    if len(instructions) != group.rounds or len(lines) != group.rounds:
         raise KlocError(
-            f"{name}: {group.rounds} calls, instructions of {len(samples)}, "
-            f"cache lines of {len(touched)}"
+            f"{name} was called {group.rounds} times, but there are {len(instructions)} counts of "
+            f"instructions and {len(lines)} of cache lines"
         )
-    call = Call(name, median_low(samples), median_low(touched))
-    per_round = group.lines + sum(touched) / group.rounds
-    return Group(group.name, group.rounds, group.instructions, per_round, (*group.calls, call))
+    call = Call(name, median_low(instructions), median_low(lines))
+    lines_per_round = group.lines + sum(lines) / group.rounds
+    return Group(
+        group.name, group.rounds, group.instructions, lines_per_round, (*group.calls, call)
+    )
 
 
-def _overhead(check: Group) -> int:
-    """Return the instructions of measuring nothing, if what is known comes out."""
+def _measuring_overhead(check: Group) -> int:
+    """Return the instructions that measuring adds to each call.
+
+    Raises KlocError unless the known instructions and cache lines of the check were counted.
+    """
     nothing, known = check.calls
-    found = (known.instructions - nothing.instructions, known.lines)
-    if found != (KNOWN_INSTRUCTIONS, KNOWN_LINES) or nothing.lines:
+    counted = (known.instructions - nothing.instructions, known.lines)
+    if counted != (KNOWN_INSTRUCTIONS, KNOWN_LINES) or nothing.lines:
         raise KlocError(
-            f"a loop of {KNOWN_INSTRUCTIONS} instructions and {KNOWN_LINES} cache lines "
-            f"was counted as {found[0]} and {found[1]}"
+            f"counting is wrong: for {KNOWN_INSTRUCTIONS} instructions, {KNOWN_LINES} cache lines "
+            f"and none without a call, {counted[0]}, {counted[1]} and {nothing.lines} were counted"
         )
     return nothing.instructions
 
 
-def _without(overhead: int, group: Group) -> Group:
-    calls = tuple(Call(one.name, one.instructions - overhead, one.lines) for one in group.calls)
+def _without_overhead(group: Group, overhead: int) -> Group:
+    """Return `group` with `overhead` instructions less in each call."""
+    calls = tuple(Call(call.name, call.instructions - overhead, call.lines) for call in group.calls)
     return Group(group.name, group.rounds, group.instructions, group.lines, calls)
