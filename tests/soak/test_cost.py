@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What our patches cost, off and on, against the unpatched kernel."""
+"""The overhead of the kernel patches, disabled and enabled, against the unpatched kernel."""
 
 from __future__ import annotations
 
@@ -11,61 +11,65 @@ from kloc.results import cost_table
 
 pytestmark = pytest.mark.soak
 
-ELSEWHERE = 0.0003
-"""A call's instructions, as a fraction, for memory that lies elsewhere on another kernel."""
+LAYOUT = 0.0003
+"""How much the instructions of a call may differ, as a fraction, because another kernel has another
+memory layout."""
 
-ELSEWHERE_FORK = 0.003
-"""The same for fork, which meets hundreds of pages and objects in another order: measured are
-0.24 % between two kernels of which neither has an instruction of ours, and 0.29 % between two
-runs of the unpatched one that differ in a setting that fork does not use."""
-
-
-def elsewhere(name: str) -> float:
-    """Return how much of a call's instructions may be a matter of where memory lies."""
-    return ELSEWHERE_FORK if name.startswith("fork") else ELSEWHERE
+LAYOUT_FORK = 0.003
+"""The same for fork, which uses hundreds of pages and objects, in another order. It differs by
+0.24 % between two kernels that have no instruction of the patches, and by 0.29 % between two runs
+of the unpatched kernel that differ in a setting that fork does not use."""
 
 
-def straddled(lines: int) -> float:
-    """Return how many lines more or fewer a call may touch for where a kernel's variables lie.
+def layout_tolerance(name: str) -> float:
+    """Return how much the instructions of a call may differ due to the memory layout."""
+    return LAYOUT_FORK if name.startswith("fork") else LAYOUT
 
-    Fork touches 2,770 or so; eight more on a kernel that has no instruction of ours in it.
+
+def lines_tolerance(lines: int) -> float:
+    """Return how many more or fewer cache lines a call may touch due to the memory layout.
+
+    Fork touches about 2,770 lines, and eight more on another kernel that has no instruction of the
+    patches either.
     """
     return max(5, lines / 200)
 
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Measured]:
-    """Every column, by name."""
-    return {each.column.name: each for each in runner.measure(kernels.COLUMNS)}
+    """All kernels and what was measured, by the name of their column."""
+    return {kernel.column.name: kernel for kernel in runner.measure(kernels.COLUMNS)}
 
 
-def test_what_is_configured_out_costs_nothing(measured: dict[str, Measured]) -> None:
-    """Fork meets pages and objects in another order on another kernel; the rest is the same."""
+def test_patches_that_are_configured_out_have_no_overhead(measured: dict[str, Measured]) -> None:
+    """Fork uses pages and objects in another order on another kernel; other calls are the same."""
     unpatched, base = measured["unpatched"], measured["base"]
     for theirs, ours in zip(unpatched.groups, base.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
-            differs = abs(other.instructions - one.instructions)
-            assert differs <= elsewhere(one.name) * one.instructions, one.name
-            assert abs(other.lines - one.lines) <= straddled(one.lines)
+            difference = abs(other.instructions - one.instructions)
+            assert difference <= layout_tolerance(one.name) * one.instructions, one.name
+            assert abs(other.lines - one.lines) <= lines_tolerance(one.lines)
     assert abs(cost_table.overhead(base, unpatched, ["files"])) < kernels.BOUND / 20
     assert abs(cost_table.overhead(base, unpatched)) < kernels.BOUND
 
 
-def test_contexts_that_are_off_cost_next_to_nothing(measured: dict[str, Measured]) -> None:
+def test_disabled_contexts_stay_below_the_overhead_bound(measured: dict[str, Measured]) -> None:
     unpatched, off = measured["unpatched"], measured["kloc"]
-    # Two instructions fewer are chance, too.
-    assert -ELSEWHERE < cost_table.overhead(off, unpatched, ["files"]) < kernels.BOUND
+    # Even two instructions fewer are due to the memory layout, too.
+    assert -LAYOUT < cost_table.overhead(off, unpatched, ["files"]) < kernels.BOUND
     assert cost_table.overhead(off, unpatched) < kernels.BOUND
     assert off.built.bzimage != unpatched.built.bzimage
     for theirs, ours in zip(unpatched.groups, off.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
-            assert other.lines - one.lines <= straddled(one.lines), one.name
+            assert other.lines - one.lines <= lines_tolerance(one.lines), one.name
 
 
-def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
-    """No server has them, but one that runs this kernel without the model pays no more either.
+def test_the_hooks_of_the_timing_model_stay_below_the_overhead_bound(
+    measured: dict[str, Measured],
+) -> None:
+    """A server does not have these hooks, but a kernel that has them without the model stays fast.
 
-    The machine's kernel has contexts, too, switched off.
+    The machine's kernel has contexts, too, which are disabled.
     """
     off, machine = measured["kloc"], measured["machine"]
     assert 0 < cost_table.overhead(machine, off, ["files"]) < kernels.BOUND
@@ -73,18 +77,20 @@ def test_the_machine_s_hooks_do_not_grow(measured: dict[str, Measured]) -> None:
 
 
 @pytest.mark.parametrize("name", ["chosen", "on"])
-def test_contexts_with_nothing_to_do_cost_little(measured: dict[str, Measured], name: str) -> None:
+def test_idle_contexts_stay_below_the_overhead_bound(
+    measured: dict[str, Measured], name: str
+) -> None:
     idle = measured[name]
     assert cost_table.overhead(idle, measured["unpatched"], ["files"]) < kernels.ON_BOUND
 
 
-def test_pages_are_noted_only_where_room_is_short(measured: dict[str, Measured]) -> None:
+def test_page_use_is_tracked_only_if_fast_memory_is_short(measured: dict[str, Measured]) -> None:
     unpatched, on, short = (measured[name] for name in ("unpatched", "on", "short"))
     assert cost_table.overhead(on, unpatched) < cost_table.overhead(short, unpatched)
 
 
-def test_contexts_take_little_memory(measured: dict[str, Measured]) -> None:
-    of = measured["on"].memory
-    assert of and of.contexts >= 200
-    assert of.knodes < kernels.MEMORY_BOUND * of.pages * cost_table.PAGE
-    assert 0 < of.counts < kernels.MEMORY_BOUND * of.memory
+def test_contexts_stay_below_the_memory_bound(measured: dict[str, Measured]) -> None:
+    memory = measured["on"].memory
+    assert memory and memory.contexts >= 200
+    assert memory.knodes < kernels.MEMORY_BOUND * memory.pages * cost_table.PAGE
+    assert 0 < memory.counts < kernels.MEMORY_BOUND * memory.memory

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel under KASAN, lockdep, DEBUG_VM, kmemleak and fault injection: no report, no leak."""
+"""The debug kernel reports nothing: KASAN, lockdep, DEBUG_VM, kmemleak, fault injection."""
 
 import dataclasses
 
@@ -14,11 +14,11 @@ from kloc.measure import policy
 pytestmark = pytest.mark.soak
 
 PACKAGES = ("fio", "e2fsprogs", "xfsprogs")
-# What the debug kernel needs for itself comes on top of the machine's memory.
+# The capacity of fast memory. The debug kernel itself needs more memory than the usual kernel.
 MEMORY = 768 << 20
 
 SETUP = """
-# Warnings are looked for in what the console shows.
+# `run` searches the console for warnings, so the console shows them.
 echo 8 >/proc/sys/kernel/printk
 for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
@@ -27,8 +27,8 @@ done
 grep -q '^ok' /sys/kernel/debug/kunit/kloc_machine/results
 grep -q '^ok' /sys/kernel/debug/kunit/kloc/results
 """
-# Files that are written, verified, mapped, truncated and removed, by several at a time. TIMES is
-# how much of it there is time for: the model takes its own.
+# Several processes write, verify, map, truncate and remove files. TIMES is the amount of work: the
+# timing model is slow.
 STRESS = """
 mkdir -p /data/stress
 fio --name=files --directory=/data/stress --ioengine=psync --rw=randrw --bs=4k \\
@@ -46,16 +46,16 @@ done
 for one in $work; do wait $one; done
 rm -r /data/stress
 """
-# Contexts migrate all the time, both ways, in every mode, and are switched off and on meanwhile:
-# fast memory has hardly more room than has to be kept free, so that what is not in use leaves it,
-# and what is used comes back. Limits come and go, and whose files have contexts changes. What is
-# done to files is checked.
+# Contexts demote and promote all the time, in every mode, and are disabled and enabled meanwhile.
+# Fast memory has hardly more free pages than reserve_pages, so that pages that are not in use are
+# demoted, and used pages are promoted. Limits and the scope change, too. The contents of files are
+# checked.
 MIGRATION = """
 cd /sys/kernel/mm/kloc
 awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
     node == "0," && $1 == "promo" {free -= $2}
     END {print (free > 6000 ? free - 4000 : 2000)}' /proc/zoneinfo >reserve_pages
-# Or it would do nothing else.
+# Pages stay after eight moves. Otherwise the machine would do nothing but move them.
 echo 8 >pin
 echo 200000 >scan_us
 echo 1 >promote_heat
@@ -63,8 +63,8 @@ touch /run/switching
 (while [ -e /run/switching ]; do
     for mode in migrate random allactive cap nomigrate migrate; do
         echo $mode >/sys/kernel/mm/kloc/mode
-        # Now and then next to nothing may be in fast memory. While slow memory goes and comes,
-        # the node's folder does so, too.
+        # The limit is 4 MiB at times. The directory node0 does not exist while slow memory is
+        # offline.
         for most in max 4096 max; do
             echo $most 2>/dev/null >/sys/kernel/mm/kloc/node0/max_kb || true
             sleep 0.1
@@ -95,8 +95,8 @@ done
 for one in $files; do wait $one; done
 rm -r /data/files
 """
-# File systems are mounted, frozen, remounted and unmounted, groups of processes end, and slow
-# memory goes and comes, while all that is migrated.
+# File systems are mounted, frozen, remounted and unmounted, cgroups are removed, and slow memory
+# goes offline and online, while pages migrate.
 MOUNTS = """
 head -c 33554432 /dev/zero >/data/image
 mkfs.ext4 -q /data/image
@@ -115,8 +115,8 @@ mkdir -p /run/mounted
  done) &
 mounts=$!
 """
-# XFS uses inodes again, without freeing them, and tmpfs has its pages on other lists, some of them
-# swapped out; contexts are switched off as both are unmounted.
+# XFS reuses inodes without freeing them. tmpfs has its pages on other LRU lists, and some of them
+# are swapped out. Contexts are disabled while both are unmounted.
 OTHER_MOUNTS = """
 mkfs.xfs -q -d file=1,name=/data/xfs,size=300m
 mkdir -p /run/xfs /run/tmpfs
@@ -152,7 +152,7 @@ lives() { # NUMBER: files that are made, evicted, read and removed, with the sam
  done) 2>/run/other_mounts &
 others=$!
 """
-# The ways to read and write that are not read() and write().
+# Ways to read and write other than read() and write().
 ENGINES = """
 mkdir -p /data/engines
 for engine in io_uring libaio splice pvsync2; do
@@ -186,7 +186,7 @@ groups=$!
 HOTPLUG = """
 (for i in $(seq $TIMES); do
      for block in /sys/devices/system/node/node1/memory*; do
-         # It fails where pages cannot be moved.
+         # This fails for blocks whose pages cannot be moved.
          if echo offline >$block/state; then went=$((went + 1)); echo online >$block/state; fi
      done
  done 2>/dev/null
@@ -211,7 +211,7 @@ test "$(awk '/^promoted/ {n += $2} END {print (n > 0)}' /sys/kernel/mm/kloc/stat
 echo 0 >/sys/kernel/mm/kloc/enabled
 grep -qx 'knodes 0' /sys/kernel/mm/kloc/stat
 """
-# Allocations fail in a tenth of the cases, in a shell and its children; what they do may fail.
+# A tenth of the allocations of a shell and its children fails. Their commands may fail.
 FAULTS = """
 for kind in failslab fail_page_alloc; do
     echo Y >/sys/kernel/debug/$kind/task-filter
@@ -227,7 +227,7 @@ for i in $(seq $((TIMES * 10))); do
 done
 for kind in failslab fail_page_alloc; do echo 0 >/sys/kernel/debug/$kind/probability; done
 """
-# What is looked for twice was not on its way from one place to another.
+# kmemleak scans twice: a first scan may miss a pointer that is being moved.
 LEAKS = """
 for i in 1 2; do echo scan >/sys/kernel/debug/kmemleak; sleep 6; done
 cat /sys/kernel/debug/kmemleak
@@ -244,7 +244,10 @@ def parts() -> Parts:
 
 
 def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
-    """Run a script and look for leaks; nothing is reported meanwhile."""
+    """Run a script on the debug kernel, and assert that there are no leaks and no warnings.
+
+    `times` is the variable TIMES of the script. Without `modelled` there is no timing model.
+    """
     host = profile.load(profile.DEFAULT)
     host = dataclasses.replace(host, fast=dataclasses.replace(host.fast, capacity=MEMORY))
     scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": LEAKS}
@@ -255,14 +258,16 @@ def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
 
 
 @pytest.mark.parametrize("modelled", [False, True], ids=["two CPUs", "timing model"])
-def test_nothing_is_reported(parts: Parts, modelled: bool) -> None:
+def test_file_stress_and_failed_allocations_cause_no_reports(parts: Parts, modelled: bool) -> None:
     run(parts, STRESS + FAULTS, modelled=modelled, times=1 if modelled else 4)
 
 
-def test_contexts_migrate_under_load(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a host that does something else, too, it is not hanging when it takes an hour.
+def test_migration_under_load_causes_no_reports(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On a busy host this may take over an hour, which does not mean that it hangs.
     monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
     others = MOUNTS + OTHER_MOUNTS + GROUPS + HOTPLUG
     script = MIGRATION + others + STRESS + ENGINES + FILES + ENDED + FAULTS + SETTLED
-    # About half an hour.
+    # This takes about half an hour.
     run(parts, script, modelled=False, times=1)
