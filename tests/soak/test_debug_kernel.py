@@ -14,7 +14,7 @@ from kloc.measure import policy
 pytestmark = pytest.mark.soak
 
 PACKAGES = ("fio", "e2fsprogs", "xfsprogs")
-# The capacity of fast memory. The debug kernel itself needs more memory than the usual kernel.
+# The capacity of fast memory. It includes the additional memory that the debug kernel needs.
 MEMORY = 768 << 20
 
 SETUP = """
