@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 KEPT_BY_ORACLE = (
@@ -125,7 +126,7 @@ def document(*runs: dict[str, Any]) -> dict[str, Any]:
         "schema": 1,
         "kernel": {"release": "6.12.1", "series": "abc"},
         "versions": {"qemu": "10", "guest": {"libc6": "2.41"}},
-        "machine": PROFILE,
+        "machine": copy.deepcopy(PROFILE),
         "runs": list(runs),
     }
 
@@ -157,7 +158,7 @@ def object_document() -> dict[str, Any]:
         "variant": "fast x 2",
         "kernel": {"release": "6.12.1", "series": "abc"},
         "versions": {"qemu": "10"},
-        "machine": PROFILE,
+        "machine": copy.deepcopy(PROFILE),
         "inputs": {"small": small, "large": large},
     }
 

@@ -29,8 +29,8 @@ def assemble(
     parts: Iterable[Parts], profile: Mapping[str, Any], runs: Iterable[Run]
 ) -> dict[str, Any]:
     """Return the document of these runs; `parts` are those of all machines that ran."""
-    all_parts = list(parts)
-    first = all_parts[0]
+    machines = list(parts)
+    first = machines[0]
     return {
         "schema": schema.SCHEMA,
         "kernel": {"release": first.kernel.release, "series": first.kernel.series},
@@ -38,10 +38,12 @@ def assemble(
             **first.root.versions(),
             "plugin": first.plugin.parent.name,
             "programs": {
-                path.name: path.parent.name for each in all_parts for path in each.programs
+                path.name: path.parent.name for machine in machines for path in machine.programs
             },
             "guest": {
-                name: version for each in all_parts for name, version in each.image.versions.items()
+                name: version
+                for machine in machines
+                for name, version in machine.image.versions.items()
             },
         },
         "machine": dict(profile),

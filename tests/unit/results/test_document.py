@@ -7,6 +7,7 @@ import copy
 import json
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +32,34 @@ def changed(result: dict[str, Any], *path: str, value: Any) -> dict[str, Any]:
 
 def on_variant(result: dict[str, Any], variant: str) -> dict[str, Any]:
     return {**result, "machine": {**result["machine"], "variant": variant}}
+
+
+def parts(programs: list[str], packages: dict[str, str]) -> Any:
+    """Return the parts of a machine; programs are paths."""
+    return SimpleNamespace(
+        kernel=SimpleNamespace(release="6.12.1", series="abc"),
+        root=SimpleNamespace(versions=lambda: {"qemu": "10"}),
+        plugin=Path("/cache/plugin/p1/model.so"),
+        programs=[Path(path) for path in programs],
+        image=SimpleNamespace(versions=packages),
+    )
+
+
+def test_a_document_has_the_versions_of_all_machines() -> None:
+    machines = [
+        parts(["/cache/program/h1/one"], {"libc6": "2.41"}),
+        parts(["/cache/program/h2/two"], {"redis": "8"}),
+    ]
+    result = document.assemble(machines, {"name": "tiered"}, [run("tpp", 1)])
+    assert list(result) == ["schema", "kernel", "versions", "machine", "runs"]
+    assert result["kernel"] == {"release": "6.12.1", "series": "abc"}
+    assert result["versions"] == {
+        "qemu": "10",
+        "plugin": "p1",
+        "programs": {"one": "h1", "two": "h2"},
+        "guest": {"libc6": "2.41", "redis": "8"},
+    }
+    assert (result["machine"], result["runs"]) == ({"name": "tiered"}, [run("tpp", 1)])
 
 
 def test_a_document_that_was_written_is_read_with_all_keys(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def test_the_result_of_a_run_is_accepted() -> None:
 
 @pytest.mark.parametrize("name", profile.names())
 def test_the_profiles_of_all_machines_are_accepted(name: str) -> None:
-    document = {**runs(), "machine": asdict(profile.load(name))}
+    document = {**runs(), "machine": profile.load(name).as_dict()}
     schema.validate(PATH, json.loads(json.dumps(document)))
 
 

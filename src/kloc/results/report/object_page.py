@@ -14,8 +14,8 @@ from kloc.results.report.structure import Block, Card, Page, Section
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Kinds = Mapping[str, Mapping[str, Any]]
-"""What a document has of each page kind, for one input."""
+Uses = Mapping[str, Mapping[str, Any]]
+"""The use of pages by page kind, in one input of a document."""
 
 MEASURES = {
     "pages_allocated": "pages allocated",
@@ -39,7 +39,7 @@ LABEL_MIN = 0.07
 
 def page(document: Mapping[str, Any]) -> Page:
     """Return the report on a document of `kloc objects`."""
-    inputs: Mapping[str, Kinds] = {name: found or {} for name, found in document["inputs"].items()}
+    inputs: Mapping[str, Uses] = {name: uses or {} for name, uses in document["inputs"].items()}
     workload = str(document["workload"])
     share = _kernel_share(list(inputs.values())[-1], "pages_allocated")
     title = f"{workload}: pages and their use"
@@ -64,28 +64,28 @@ def page(document: Mapping[str, Any]) -> Page:
         title=f"kloc: {title}",
         headline=title,
         subtitle=subtitle + ("s" if len(inputs) > 1 else ""),
-        cards=[_card(name, found) for name, found in inputs.items()],
+        cards=[_card(name, uses) for name, uses in inputs.items()],
         sections=[section for section in sections if section],
     )
 
 
-def _card(name: str, found: Kinds) -> Card:
+def _card(name: str, uses: Uses) -> Card:
     """Return the card of an input: the kernel's shares, and median times."""
     facts = []
     for measure, label in MEASURES.items():
-        share = _kernel_share(found, measure)
+        share = _kernel_share(uses, measure)
         if share is not None:
             facts.append((formats.percent(share), f"of {label}"))
     remarks = []
     for key, figure in (("lifetime_ns", "lifetime"), ("interval_ns", "time between uses")):
         medians = [
             f"{label} {formats.nanoseconds(median)}"
-            for label, median in _medians(found, key)
+            for label, median in _medians(uses, key)
             if median is not None
         ]
         if medians:
             remarks.append(f"Median {figure} of a page: {', '.join(medians)}.")
-    pages = formats.count(sum(_values(found, "pages_allocated").values()))
+    pages = formats.count(sum(_values(uses, "pages_allocated").values()))
     return Card(
         name=f"{name} input, {pages} pages allocated",
         headline="The kernel's share",
@@ -94,21 +94,21 @@ def _card(name: str, found: Kinds) -> Card:
     )
 
 
-def _medians(found: Kinds, key: str) -> list[tuple[str, float | None]]:
+def _medians(uses: Uses, key: str) -> list[tuple[str, float | None]]:
     """Return the median of the largest kind of the application, of page cache and of slab."""
     medians = []
     for group in (kinds.APPLICATION, kinds.PAGE_CACHE, kinds.SLAB):
-        candidates = [kind for kind in found if kinds.group(kind) == group and found[kind].get(key)]
+        candidates = [kind for kind in uses if kinds.group(kind) == group and uses[kind].get(key)]
         if candidates:
-            largest = max(candidates, key=lambda kind: found[kind].get("pages_allocated") or 0)
+            largest = max(candidates, key=lambda kind: uses[kind].get("pages_allocated") or 0)
             slab_cache = largest.partition(":")[2]
             label = f"{group.label} ({slab_cache})" if slab_cache else group.label
-            medians.append((label, found[largest][key].get("p50")))
+            medians.append((label, uses[largest][key].get("p50")))
     return medians
 
 
-def _kernel_share(found: Kinds, measure: str) -> float | None:
-    values = _values(found, measure)
+def _kernel_share(uses: Uses, measure: str) -> float | None:
+    values = _values(uses, measure)
     whole = sum(values.values())
     if not whole:
         return None
@@ -118,17 +118,17 @@ def _kernel_share(found: Kinds, measure: str) -> float | None:
     return 1 - application / whole
 
 
-def _values(found: Kinds, measure: str) -> dict[str, float]:
+def _values(uses: Uses, measure: str) -> dict[str, float]:
     """Return a measure by page kind, without kinds that do not have it."""
-    return {kind: use[measure] for kind, use in found.items() if use.get(measure) is not None}
+    return {kind: use[measure] for kind, use in uses.items() if use.get(measure) is not None}
 
 
-def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
+def _shares(workload: str, inputs: Mapping[str, Uses]) -> Section | None:
     title = f"{workload}: pages, references and misses by kind, for each input"
     bars = [
-        (measure, name, kinds.by_group(_values(found, measure)))
+        (measure, name, kinds.by_group(_values(uses, measure)))
         for measure in MEASURES
-        for name, found in inputs.items()
+        for name, uses in inputs.items()
     ]
     bars = [bar for bar in bars if sum(bar[2].values())]
     if not bars:
@@ -145,7 +145,7 @@ def _shares(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         axes.set_xlabel("share, %")
-    all_kinds = list(dict.fromkeys(kind for found in inputs.values() for kind in found))
+    all_kinds = list(dict.fromkeys(kind for uses in inputs.values() for kind in uses))
     columns = [(measure, name) for measure in MEASURES for name in inputs]
     head = ["kind", *(f"{measure.partition('_')[0]}, {name}" for measure, name in columns)]
     table_rows = [
@@ -197,21 +197,21 @@ def _share_bars(
     return rows
 
 
-def _share(found: Kinds, kind: str, measure: str) -> str:
+def _share(uses: Uses, kind: str, measure: str) -> str:
     """Return a kind's share of a measure, for pages after their number; "" if it has none."""
-    value = found.get(kind, {}).get(measure)
+    value = uses.get(kind, {}).get(measure)
     if value is None:
         return ""
-    whole = sum(_values(found, measure).values())
+    whole = sum(_values(uses, measure).values())
     share = f"{100 * value / whole:.2f} %" if whole else ""
     return f"{formats.count(value)} ({share})" if measure == "pages_allocated" else share
 
 
-def _most_pages(inputs: Mapping[str, Kinds], kind: str) -> float:
-    return max((found.get(kind, {}).get("pages_allocated") or 0) for found in inputs.values())
+def _most_pages(inputs: Mapping[str, Uses], kind: str) -> float:
+    return max((uses.get(kind, {}).get("pages_allocated") or 0) for uses in inputs.values())
 
 
-def _times(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
+def _times(workload: str, inputs: Mapping[str, Uses]) -> Section | None:
     captions = {
         "lifetime_ns": "Lifetime of a page: from allocation to release",
         "interval_ns": "Time between uses of a page: from one reference to the next",
@@ -227,13 +227,13 @@ def _times(workload: str, inputs: Mapping[str, Kinds]) -> Section | None:
     return Section("times", "Lifetimes and intervals", intro, [block], legend=kinds.PAGES)
 
 
-def _durations(workload: str, inputs: Mapping[str, Kinds], key: str, caption: str) -> Figure | None:
+def _durations(workload: str, inputs: Mapping[str, Uses], key: str, caption: str) -> Figure | None:
     """Return the figure of a duration's percentiles by kind; None if no kind has any."""
     timed = list(
         dict.fromkeys(
             kind
-            for found in inputs.values()
-            for kind, use in found.items()
+            for uses in inputs.values()
+            for kind, use in uses.items()
             if (use.get(key) or {}).get("p50") is not None
         )
     )
@@ -246,8 +246,8 @@ def _durations(workload: str, inputs: Mapping[str, Kinds], key: str, caption: st
         axes = sheet.axes[0]
         axes.set_xscale("log")
         for row, kind in enumerate(shown):
-            for offset, found in zip(_offsets(len(inputs)), inputs.values(), strict=True):
-                _duration(axes, row + offset, kind, found.get(kind, {}).get(key) or {}, offset)
+            for offset, uses in zip(_offsets(len(inputs)), inputs.values(), strict=True):
+                _duration(axes, row + offset, kind, uses.get(kind, {}).get(key) or {}, offset)
         axes.set_yticks(range(len(shown)), [short(kind.removeprefix("slab:")) for kind in shown])
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.spines["left"].set_visible(False)
@@ -261,8 +261,8 @@ def _durations(workload: str, inputs: Mapping[str, Kinds], key: str, caption: st
         [
             kind,
             *(
-                formats.nanoseconds((found.get(kind, {}).get(key) or {}).get(percentile))
-                for found in inputs.values()
+                formats.nanoseconds((uses.get(kind, {}).get(key) or {}).get(percentile))
+                for uses in inputs.values()
                 for percentile in PERCENTILES
             ),
         ]
