@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is shown of machines while they run."""
+"""The view of running machines."""
 
 from __future__ import annotations
 
@@ -15,58 +15,70 @@ from kloc.base import progress, terminal
 from kloc.machine.launcher import Machine
 from kloc.measure import live
 
-LIVE: dict[str, Any] = {
+TOTALS: dict[str, Any] = {
     "promoted": 1234,
     "demoted": 5,
     "pages": {"fast": {"free": 900, "anon": 700, "file": 80}, "slow": {"file": 2000}},
     "stall_ns": {"fast": {"anon": 3_000_000}, "slow": {"slab:dentry": 9_500_000}},
 }
+TITLE = "redis under tpp"
 
 
-def machine(live: Any) -> Machine:
-    return cast(Machine, SimpleNamespace(stage="measured", seconds=0.5, live=lambda: live))
+def machine(totals: Any) -> Machine:
+    return cast(Machine, SimpleNamespace(stage="measured", seconds=0.5, live=lambda: totals))
 
 
-def drawn(live: Any) -> str:
+def line(totals: Any) -> str:
+    return live.line(live.state(TITLE, machine(totals)))
+
+
+def picture(totals: Any) -> str:
+    """Return the view on a terminal as text."""
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(live.picture("41 %", [live.state("redis under tpp", machine(live))]))
+    console.print(live.picture("41 %", [live.state(TITLE, machine(totals))]))
     return console.export_text()
 
 
 def test_a_line_has_the_largest_kinds_first_and_no_free_pages() -> None:
-    assert live.line(live.state("redis under tpp", machine(LIVE))) == (
-        "redis under tpp: measured, 0.500 s of the machine's time, "
-        "promoted 1,234, demoted 5 pages; fast pages: anon 700, file 80; slow pages: file 2,000; "
-        "fast stalls, ms: anon 3; slow stalls, ms: slab:dentry 10"
-    )
+    heading, *figures = line(TOTALS).split("; ")
+    assert heading.startswith(f"{TITLE}: measured, 0.500 s")
+    assert "promoted 1,234" in heading and "demoted 5" in heading
+    assert [figure.split(": ")[1] for figure in figures] == [
+        "anon 700, file 80",
+        "file 2,000",
+        "anon 3",
+        "slab:dentry 10",
+    ]
+    assert [figure.split()[0] for figure in figures] == ["fast", "slow", "fast", "slow"]
 
 
-def test_before_the_region_there_is_the_stage() -> None:
-    before = live.line(live.state("redis under tpp", machine(None)))
-    assert before == "redis under tpp: measured, 0.500 s of the machine's time"
-    assert before in drawn(None)
+def test_before_the_measured_region_only_the_heading_is_shown() -> None:
+    heading = line(None)
+    assert heading.startswith(f"{TITLE}: measured, 0.500 s")
+    assert "promoted" not in heading and ";" not in heading
+    assert picture(None).split("\n\n")[-1].strip() == heading
 
 
-def test_a_terminal_shows_a_table_the_most_stalls_first() -> None:
-    lines = [line.split() for line in drawn(LIVE).splitlines()]
-    assert lines[0] == ["41", "%"]
-    assert lines[-3:] == [
+def test_a_table_has_the_kinds_with_the_most_stall_time_first() -> None:
+    rows = [row.split() for row in picture(TOTALS).splitlines()]
+    assert rows[0] == ["41", "%"]
+    assert rows[-3:] == [
         ["slab:dentry", "0", "0", "0.0", "9.5"],
         ["anon", "700", "0", "3.0", "0.0"],
         ["file", "80", "2,000", "0.0", "0.0"],
     ]
 
 
-def test_small_kinds_are_added_up() -> None:
-    kinds = {f"slab:{number:02}": 100 - number for number in range(live.ROWS + 3)}
-    many = {**LIVE, "pages": {"fast": kinds, "slow": {}}, "stall_ns": {"fast": {}, "slow": {}}}
+def test_small_kinds_are_summed() -> None:
+    kinds = {f"slab:{number:02}": 100 - number for number in range(live.TABLE_KINDS + 3)}
+    totals = {**TOTALS, "pages": {"fast": kinds, "slow": {}}, "stall_ns": {"fast": {}, "slow": {}}}
     counts = sorted(kinds.values())
-    assert f"8 others {sum(counts[:8])}" in live.line(live.state("t", machine(many)))
-    rest = sum(counts[:3])
-    assert drawn(many).splitlines()[-1].split() == ["3", "others", str(rest), "0", "0.0", "0.0"]
+    assert f"8 others {sum(counts[:8])}" in line(totals)
+    others = str(sum(counts[:3]))
+    assert picture(totals).splitlines()[-1].split() == ["3", "others", others, "0", "0.0", "0.0"]
 
 
-def test_without_a_terminal_lines_are_printed_now_and_then(
+def test_without_a_terminal_lines_are_printed_at_intervals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     terminal.stderr.cache_clear()
@@ -74,29 +86,28 @@ def test_without_a_terminal_lines_are_printed_now_and_then(
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with live.watching("measuring", 10, followed=True) as watch:
         watch.bar.update(5)
-        watch.show({"redis under tpp": machine(LIVE)})
-        watch.show({"redis under tpp": machine(LIVE)})
+        watch.show({TITLE: machine(TOTALS)})
+        watch.show({TITLE: machine(TOTALS)})
         now += live.LINE_SECONDS
-        watch.show({"redis under tpp": machine(None)})
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 2
-    assert "promoted 1,234" in said[0]
-    assert "in all 50 %" in said[0]
+        watch.show({TITLE: machine(None)})
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "promoted 1,234" in lines[0] and "50 %" in lines[0]
 
 
-def test_on_a_terminal_it_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_the_table_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100)
     monkeypatch.setattr(terminal, "stderr", lambda: console)
     with live.watching("measuring", None, followed=True) as watch:
-        watch.show({"redis under tpp": machine(LIVE)})
-        # What is made on the way has no line of its own.
+        watch.show({TITLE: machine(TOTALS)})
+        # Work within the block has no bar of its own.
         with progress.shown("building"):
             pass
     assert "slab:dentry" in screen.getvalue()
 
 
-def test_who_does_not_follow_does_not_look(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_follow_the_live_file_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
     with live.watching("measuring", 10, followed=False) as watch:
-        watch.show({"redis under tpp": cast(Machine, None)})
+        watch.show({TITLE: cast(Machine, None)})
     assert capsys.readouterr().err == ""
