@@ -69,7 +69,7 @@ mkdir /sys/fs/cgroup/group
 echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
 mkdir /sys/fs/cgroup/group/below
 """
-# Files are made while contexts are disabled, so they have none. Then only files that chosen
+# Files are created while contexts are disabled, so they have none. Then only files that chosen
 # processes open get contexts.
 CHOSEN_SETUP = f"""
 cd /data
@@ -288,7 +288,7 @@ def run_capped(directory: Path, setup: str) -> dict[str, str]:
     return {name: reported[name] for name in names}
 
 
-# Cgroups are made and removed, with page cache left in them, while all settings change.
+# Cgroups are created and removed, with page cache left in them, while all settings change.
 CHANGED = """
 cd /data
 (for i in $(seq 30); do
