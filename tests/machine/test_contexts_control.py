@@ -269,7 +269,7 @@ echo lowered $(on_node 0)
 """
 
 
-def test_the_cap_of_page_cache_works_without_contexts(tmp_path: Path) -> None:
+def test_page_cache_in_fast_memory_is_capped_without_contexts(tmp_path: Path) -> None:
     setup = "echo 65536 >/sys/kernel/mm/kloc/node0/max_kb\n"
     values = {name: float(value) for name, value in run_capped(tmp_path, setup).items()}
     assert 48 * MIB < values["on_node"] < 64 * MIB + TOLERANCE
@@ -282,7 +282,7 @@ def test_the_cap_of_page_cache_works_without_contexts(tmp_path: Path) -> None:
 
 
 def run_capped(directory: Path, setup: str) -> dict[str, str]:
-    """Run CAP with page cache of fast memory capped, and return its values by name."""
+    """Run CAP under the policy kloc-cap, and return the values that it printed, by name."""
     reported = run(directory, "kloc-cap", setup, CAP)
     names = ("on_node", "demoted", "knodes", "oldest", "newest", "lowered")
     return {name: reported[name] for name in names}
