@@ -1,40 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel's memory does: pages by kind, who refers to them, how long they live.
+"""Page use by kind (`kloc objects`): allocations, references, misses, lifetimes and intervals.
 
-The KLOCs paper's Figure 2, of any workload, for a small and a large input. The
-timing model counts (machine/plugin/observer.h says what exactly); here the
-counts are brought under the names that people know, and percentiles are made
-of the histograms.
+This is the KLOCs paper's Figure 2, for any workload, with a small and a large input. The timing
+model counts (see machine/plugin/observer.h). This module renames and merges its page kinds, and
+computes percentiles from its histograms.
 
-What is counted where: journal is what jbd2's slabs hold, socket what socket
-buffers hold, their slabs (skbuff_*) and their pages; every other slab cache is
-a kind of its own. The blocks that the journal writes lie in the block device's
-page cache (blockdev) or are pages of files. Whoever is still to be told from a
-struct page is other.
+Slab caches are page kinds of their own, but for two groups:
+- `journal` is the slabs of jbd2. The blocks that the journal writes are in the page cache of the
+  block device (`blockdev`), or are pages of files.
+- `socket` is the pages of socket buffers and their slabs (skbuff_*).
+
+`other` is pages that their struct page does not identify.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kloc.machine.profile import Profile
 from kloc.measure.policy import load
 from kloc.measure.task import Task
 from kloc.measure.workload import FULL, QUICK, Size, Workload, percentiles
 
-if TYPE_CHECKING:
-    pass
 POLICY = "naive"
-"""What is observed under: nothing is moved, so that a page's life is its owner's doing."""
+"""The policy of observed runs: it moves no pages, so only their users determine their lifetimes."""
 
 INPUTS: Mapping[str, Size] = {"small": QUICK, "large": FULL}
 PERCENTILES = (50, 90, 99)
 
 MERGED = {"slab:jbd2_": "journal", "slab:skbuff_": "socket", "unknown": "other"}
-"""The model's kinds that are counted under another name, by how their names begin."""
+"""The kind that kinds of the timing model are counted as, by the prefix of their names."""
 
 GROUPS: Mapping[str, str] = {
     "anon": "application",
@@ -46,16 +44,21 @@ GROUPS: Mapping[str, str] = {
     "journal": "journal",
     "pagetable": "page tables",
 }
-"""What a plot shows of a kind, by how its name begins; the rest is "the rest"."""
+"""The group of a kind in a plot, by the prefix of the kind's name."""
 
-REST = "the rest"
+OTHER = "other"
+"""The group of kinds that are not in GROUPS."""
 
 Histogram = Counter[tuple[float, float]]
+"""Counts by bucket, (from, to) in ns."""
 
 
 @dataclass
 class Use:
-    """What the pages of one kind came to in the measured region; durations in ns."""
+    """Totals of the pages of one kind in the measured region; durations are in ns.
+
+    `before` pages were in use when the region began.
+    """
 
     before: int = 0
     allocated: int = 0
@@ -66,7 +69,7 @@ class Use:
     intervals: Histogram = field(default_factory=Counter)
 
     def add(self, other: Use) -> None:
-        """Count the other's pages among these."""
+        """Add the totals of `other` to these."""
         self.before += other.before
         self.allocated += other.allocated
         self.freed += other.freed
@@ -77,24 +80,25 @@ class Use:
 
     @property
     def alive_at_end(self) -> int:
-        """Pages that were allocated in the region and outlived it: of no known lifetime."""
+        """Pages allocated and not freed in the region; their lifetime is unknown."""
         return self.allocated - self.lifetimes.total()
 
 
 Uses = dict[str, Use]
+"""The use of pages by kind."""
 
 
-def tasks(what: Workload, host: Profile, seed: int) -> dict[str, Task]:
-    """Return the run of each input."""
+def tasks(workload: Workload, profile: Profile, seed: int) -> dict[str, Task]:
+    """Return the observed run of each input, by the name of the input."""
     return {
-        name: Task(what, load(POLICY), host, seed, size, observe=True)
+        name: Task(workload, load(POLICY), profile, seed, size, observe=True)
         for name, size in INPUTS.items()
     }
 
 
 def uses(counted: Mapping[str, Mapping[str, Any]]) -> Uses:
-    """Return what the timing model counted, by the kinds that people know."""
-    found: Uses = {}
+    """Return the timing model's counts ("objects") by page kind, with merged kinds."""
+    result: Uses = {}
     for name, counts in counted.items():
         use = Use(
             counts["before"],
@@ -105,41 +109,30 @@ def uses(counted: Mapping[str, Mapping[str, Any]]) -> Uses:
             Counter({(low, high): count for low, high, count in counts["lifetime_ns"]}),
             Counter({(low, high): count for low, high, count in counts["interval_ns"]}),
         )
-        found.setdefault(_kind(name), Use()).add(use)
-    return found
+        result.setdefault(_with_prefix(name, MERGED, name), Use()).add(use)
+    return result
 
 
-def merged(of: Uses, name: Mapping[str, str]) -> Uses:
-    """Return the uses of several kinds together, where `name` gives those the same name."""
-    found: Uses = {}
-    for kind, use in of.items():
-        found.setdefault(name[kind], Use()).add(use)
-    return found
-
-
-def _kind(name: str) -> str:
-    for beginning, kind in MERGED.items():
-        if name.startswith(beginning):
-            return kind
-    return name
+def merged(uses_by_kind: Uses, names: Mapping[str, str]) -> Uses:
+    """Return the sum of the uses of all kinds that have the same name in `names`."""
+    result: Uses = {}
+    for kind, use in uses_by_kind.items():
+        result.setdefault(names[kind], Use()).add(use)
+    return result
 
 
 def group(kind: str) -> str:
-    """Return what a plot shows pages of this kind as."""
-    for beginning, name in GROUPS.items():
-        if kind.startswith(beginning):
-            return name
-    return REST
+    """Return the group of a kind in a plot."""
+    return _with_prefix(kind, GROUPS, OTHER)
 
 
-def shares(counts: Sequence[int]) -> list[float]:
-    """Return each count as a fraction of their total; zeros if the total is 0."""
-    total = sum(counts)
-    return [count / total if total else 0.0 for count in counts]
+def _with_prefix(name: str, values: Mapping[str, str], default: str) -> str:
+    """Return the value of the first key that `name` begins with."""
+    return next((value for prefix, value in values.items() if name.startswith(prefix)), default)
 
 
 def spread(histogram: Histogram) -> dict[str, float | None]:
-    """Return p50, p90 and p99; None where nothing was counted."""
+    """Return p50, p90 and p99 of a histogram, each None if nothing was counted."""
     if not histogram.total():
         return {f"p{percentile}": None for percentile in PERCENTILES}
     return dict(percentiles(histogram, PERCENTILES))

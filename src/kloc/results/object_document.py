@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kloc.measure.object_use import Uses, shares, spread, uses
+from kloc.base import stats
+from kloc.measure.object_use import Uses, spread, uses
 from kloc.measure.record import Run
 from kloc.measure.workload import Size
 from kloc.results import schema
@@ -44,21 +45,18 @@ def assemble(
 
 def _kinds(kinds: Uses) -> dict[str, Any]:
     """Return the use of each kind; references and misses are shares of all kinds together."""
+    references = sum(use.references for use in kinds.values())
+    misses = sum(use.misses for use in kinds.values())
     return {
         kind: {
             "pages_allocated": use.allocated,
             "pages_before": use.before,
             "pages_freed": use.freed,
             "pages_alive_at_end": use.alive_at_end,
-            "references": references,
-            "misses": misses,
+            "references": stats.fraction(use.references, references),
+            "misses": stats.fraction(use.misses, misses),
             "lifetime_ns": spread(use.lifetimes),
             "interval_ns": spread(use.intervals),
         }
-        for (kind, use), references, misses in zip(
-            kinds.items(),
-            shares([use.references for use in kinds.values()]),
-            shares([use.misses for use in kinds.values()]),
-            strict=True,
-        )
+        for kind, use in kinds.items()
     }

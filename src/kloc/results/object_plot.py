@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.base.errors import KlocError
-from kloc.measure.object_use import GROUPS, REST, Uses, group, merged, spread
+from kloc.measure.object_use import GROUPS, OTHER, Uses, group, merged, spread
 from kloc.results.object_table import duration
 
 PLOTS = (".svg", ".png")
@@ -38,7 +38,7 @@ def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
     }
     names = [
         name
-        for name in dict.fromkeys((*GROUPS.values(), REST))
+        for name in dict.fromkeys((*GROUPS.values(), OTHER))
         if any(name in uses for uses in groups.values())
     ]
     # A date and random identifiers would make each file different.

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kloc.measure.object_use import PERCENTILES, Use, Uses, merged, shares, spread
+from kloc.base import stats
+from kloc.measure.object_use import PERCENTILES, Use, Uses, merged, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,14 +32,12 @@ def _pages_table(title: str, rows: Sequence[tuple[str, Use]]) -> Table:
         "% of LLC\nmisses",
     )
     table = _empty_table(title, headings)
-    all_shares = zip(
-        shares([use.allocated for _, use in rows]),
-        shares([use.references for _, use in rows]),
-        shares([use.misses for _, use in rows]),
-        strict=True,
-    )
-    for (name, use), row_shares in zip(rows, all_shares, strict=True):
-        pages, references, misses = (f"{100 * share:.1f}" for share in row_shares)
+    total = _total(use for _, use in rows)
+    for name, use in rows:
+        pages, references, misses = (
+            f"{100 * stats.fraction(getattr(use, key), getattr(total, key)):.1f}"
+            for key in ("allocated", "references", "misses")
+        )
         table.add_row(
             name, f"{use.allocated:,}", pages, f"{use.alive_at_end:,}", references, misses
         )
@@ -70,11 +69,17 @@ def _empty_table(title: str, headings: Iterable[str]) -> Table:
     return table
 
 
+def _total(uses: Iterable[Use]) -> Use:
+    """Return the sum of several uses."""
+    total = Use()
+    for use in uses:
+        total.add(use)
+    return total
+
+
 def _row_names(kinds: Uses) -> dict[str, str]:
     """Return the name of each kind's row; small slab caches have the same one."""
-    totals = Use()
-    for use in kinds.values():
-        totals.add(use)
+    totals = _total(kinds.values())
     small = {
         kind
         for kind, use in kinds.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What pages are used for: counts brought under known names."""
+"""Page use by kind: merged kinds, groups, observed runs, and the command's arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kloc.measure.workload import FULL, QUICK
 from support.made_up import OBJECTS
 
 
-def test_the_journal_s_and_the_sockets_slabs_are_theirs() -> None:
+def test_slabs_of_the_journal_and_of_sockets_are_merged() -> None:
     uses = object_use.uses(OBJECTS)
     assert set(uses) == {
         "other",
@@ -34,28 +34,40 @@ def test_the_journal_s_and_the_sockets_slabs_are_theirs() -> None:
     assert (uses["socket"].allocated, uses["other"].references) == (10, 3)
 
 
+@pytest.mark.parametrize(
+    ("kind", "group"),
+    [
+        ("shmem", "application"),
+        ("file", "page cache"),
+        ("slab:dentry", "slab"),
+        ("stack", object_use.OTHER),
+        ("a future kind", object_use.OTHER),
+    ],
+)
+def test_every_kind_has_a_group_in_plots(kind: str, group: str) -> None:
+    assert object_use.group(kind) == group
+
+
+def test_runs_are_observed_with_a_small_and_a_large_input() -> None:
+    tasks = object_use.tasks(workload.load("redis"), profile.load("tiered"), 1)
+    assert [task.size for task in tasks.values()] == [QUICK, FULL]
+    memory = {"fast": "/fast", "slow": "/slow", "page": "/page"}
+    for task in tasks.values():
+        assert "\nobserve=1\n" in model_config.model_config(task.job(), Path("/run"), memory)
+
+
 def options(*argv: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     return parser.parse_args(argv)
 
 
-def test_a_plot_of_another_kind_is_refused_before_anything_runs(tmp_path: Path) -> None:
+def test_a_plot_in_another_format_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(KlocError, match=r"plot\.pdf.*\.svg"):
         command.run(options("redis", "--plot", f"{tmp_path}/plot.pdf"))
 
 
-def test_a_dry_run_names_both_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_lists_both_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.run(options("redis", "--dry-run")) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "redis under naive, seed 1, small input, observed",
-        "redis under naive, seed 1, large input, observed",
-    ]
-
-
-def test_the_model_is_told_to_observe() -> None:
-    tasks = object_use.tasks(workload.load("redis"), profile.load("tiered"), 1)
-    assert [task.size for task in tasks.values()] == [QUICK, FULL]
-    memory = {"fast": "/fast", "slow": "/slow", "page": "/page"}
-    for task in tasks.values():
-        assert "\nobserve=1\n" in model_config.model_config(task.job(), Path("/run"), memory)
+    small, large = capsys.readouterr().out.splitlines()
+    assert "small" in small and "large" in large
