@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kloc's own commands in the machine: there if they are asked for, and nothing of them if not."""
+"""kloc's own commands are in a guest if its job asks for them, and need only Python and rich."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +16,34 @@ import pytest
 
 from kloc import cli
 from kloc.base import terminal
-from kloc.machine import guest_commands, job, launcher
+from kloc.commands import run, shell
+from kloc.machine import guest_commands, launcher
 from kloc.machine.job import Job
+
+SERVER_COMMANDS = ("status", "top", "exec", "choose", "release")
+RICH = ("rich", "markdown_it", "mdurl", "pygments")
+"""The modules of Debian's python3-rich and of the packages that it depends on."""
 
 
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
-    """What would have been run."""
+    """The jobs that would have been run."""
     started: list[Job] = []
 
-    def run(job: Job, *_: Any) -> None:
+    def interrupt(job: Job, *_: Any) -> None:
         started.append(job)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "prepare", lambda *_: None)
-    monkeypatch.setattr(launcher, "run", run)
+    for module in (run, shell):
+        monkeypatch.setattr(module, "prepare_parts", lambda *_: None)
+    monkeypatch.setattr(launcher, "run", interrupt)
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
     terminal.stderr.cache_clear()
     return started
 
 
 @pytest.mark.parametrize(
-    ("argv", "has"),
+    ("argv", "installed"),
     [
         (["run", "--", "true"], False),
         (["run", "--", "sh", "-c", "kloc status"], False),
@@ -44,32 +53,87 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_they_are_there_if_they_are_asked_for(argv: list[str], has: bool, jobs: list[Job]) -> None:
+def test_commands_are_installed_if_they_are_asked_for(
+    argv: list[str], installed: bool, jobs: list[Job]
+) -> None:
     cli.main(argv)
     (job,) = jobs
-    assert job.commands == has
-    assert job.packages == (guest_commands.PACKAGES if has else ())
+    assert job.commands == installed
+    assert job.packages == (guest_commands.PACKAGES if installed else ())
 
 
-def test_they_do_not_go_with_workloads(capsys: pytest.CaptureFixture[str], jobs: list[Job]) -> None:
+def test_commands_cannot_be_added_to_workloads(
+    capsys: pytest.CaptureFixture[str], jobs: list[Job]
+) -> None:
     assert cli.main(["run", "redis", "--with-kloc"]) == cli.USAGE
-    assert "--with-kloc: this is for a program of your own" in capsys.readouterr().err
+    assert "--with-kloc" in capsys.readouterr().err
     assert not jobs
 
 
-def test_they_need_no_packages_of_python_but_rich(tmp_path: Path) -> None:
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full names that the module at `path` imports, in its functions too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def import_closure(source: Path, modules: list[str]) -> set[tuple[str, str]]:
+    """Return (importer, imported) for all that these modules of kloc import, also indirectly."""
+    found: set[tuple[str, str]] = set()
+    pending, done = list(modules), set[str]()
+    while pending:
+        name = pending.pop()
+        # A package is imported with each of its modules; a name may also be a function's.
+        parent = name.rpartition(".")[0]
+        path = source / name.replace(".", "/")
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if name in done or not name:
+            continue
+        done.add(name)
+        pending.append(parent)
+        if path.exists():
+            found.update((name, imported) for imported in imports(path))
+            pending += [imported for imported in imports(path) if imported.startswith("kloc.")]
+    return found
+
+
+def test_server_commands_import_only_the_standard_library_and_rich(tmp_path: Path) -> None:
+    package = guest_commands.write_files(tmp_path)["/kloc/src/kloc"]
+    (tmp_path / "kloc").symlink_to(package)
+    modules = ["kloc.__main__", *(f"kloc.commands.{name}" for name in SERVER_COMMANDS)]
+    closure = import_closure(tmp_path, modules)
+    importers = {importer for importer, _ in closure}
+    assert {"kloc.cli", "kloc.server.contexts", "kloc.base.terminal"} <= importers
+    outside = {
+        (importer, imported)
+        for importer, imported in closure
+        if imported.partition(".")[0] not in {*sys.stdlib_module_names, "kloc", "rich"}
+    }
+    # Only for the completion of a shell.
+    assert outside <= {("kloc.cli", "argcomplete")}
+
+
+@pytest.mark.parametrize("command", SERVER_COMMANDS)
+def test_server_commands_start_without_other_packages(command: str, tmp_path: Path) -> None:
     files = guest_commands.write_files(tmp_path)
     package = files["/kloc/src/kloc"]
     assert not list(package.rglob("__pycache__"))
     assert os.access(files["/usr/local/bin/kloc"], os.X_OK)
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "kloc").symlink_to(package)
-    # Without site-packages there is nothing but Python itself.
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "kloc").symlink_to(package)
+    for name in RICH:
+        spec = find_spec(name)
+        assert spec is not None and spec.origin is not None
+        (modules / name).symlink_to(Path(spec.origin).parent)
+    # -S leaves out site-packages.
     done = subprocess.run(
-        [sys.executable, "-S", "-m", "kloc", "status", "--help"],
-        env={"PYTHONPATH": str(tmp_path / "src"), "HOME": str(tmp_path)},
+        [sys.executable, "-S", "-m", "kloc", command, "--help"],
+        env={"PYTHONPATH": str(modules), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "kloc status" in done.stdout
+    assert f"kloc {command}" in done.stdout

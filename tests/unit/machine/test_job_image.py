@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The files of a job are at the paths where the guest's agent and programs look for them."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.machine import job_image
+from kloc.machine.job import Job
+from kloc.machine.parts import Parts
+
+NO_PROGRAMS = cast(Parts, SimpleNamespace(programs=()))
+
+
+@pytest.fixture
+def image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The path of an image. It will be a tar archive, which mke2fs would make the image from."""
+    monkeypatch.setattr(job_image.root, "tool_root", lambda: None)
+    monkeypatch.setattr(job_image, "make_ext4", lambda _, tar, target: shutil.copy(tar, target))
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run" / "job.img"
+
+
+def content(image: Path) -> dict[str, str]:
+    """Return the text of each file in the image, by path."""
+    with tarfile.open(image) as archive:
+        return {
+            f"/{member.name}": file.read().decode()
+            for member in archive
+            if (file := archive.extractfile(member))
+        }
+
+
+def test_agent_finds_scripts_and_settings(image: Path, make_job: Callable[..., Job]) -> None:
+    job = make_job(scripts={"setup": "true\n", "measured": "ls\n"}, settings={"/a": "1", "/b": "x"})
+    job_image.write_job_image(job, NO_PROGRAMS, image)
+    assert content(image) == {
+        "/kloc/job/mode": "measure",
+        "/kloc/job/settings": "/a 1\n/b x\n",
+        "/kloc/job/setup": "true\n",
+        "/kloc/job/measured": "ls\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "mode"),
+    [({}, "measure"), ({"modelled": False}, "check"), ({"shell": True}, "shell")],
+)
+def test_mode_follows_from_the_job(
+    changes: dict[str, Any], mode: str, image: Path, make_job: Callable[..., Job]
+) -> None:
+    job_image.write_job_image(make_job(**changes), NO_PROGRAMS, image)
+    assert content(image)["/kloc/job/mode"] == mode
+
+
+def test_copies_programs_and_commands_are_in_the_image(
+    image: Path, tmp_path: Path, make_job: Callable[..., Job]
+) -> None:
+    copy, program = tmp_path / "data", tmp_path / "prog"
+    copy.write_text("copied")
+    program.write_text("built")
+    parts = cast(Parts, SimpleNamespace(programs=(program,)))
+    job_image.write_job_image(make_job(copies=(copy,), commands=True), parts, image)
+    files = content(image)
+    assert files[str(copy)] == "copied"
+    assert files["/usr/local/bin/prog"] == "built"
+    assert "/usr/local/bin/kloc" in files and "/kloc/src/kloc/cli.py" in files
+
+
+def test_members_are_the_same_whoever_makes_them(image: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("text")
+    file.chmod(0o640)
+    job_image.pack({"/tmp/a/file": file}, image)
+    with tarfile.open(image) as archive:
+        members = {member.name: (member.mode, member.uid, member.uname) for member in archive}
+        (mtime,) = {member.mtime for member in archive}
+    assert members == {
+        "tmp": (0o1777, 0, "root"),
+        "tmp/a": (0o755, 0, "root"),
+        "tmp/a/file": (0o640, 0, "root"),
+    }
+    assert mtime < file.stat().st_mtime
+
+
+def test_links_in_directories_stay_links(image: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "directory"
+    directory.mkdir()
+    (directory / "link").symlink_to("target")
+    (tmp_path / "by-name").symlink_to("directory")
+    job_image.pack({"/d": tmp_path / "by-name"}, image)
+    with tarfile.open(image) as archive:
+        assert archive.getmember("d").isdir()
+        assert archive.getmember("d/link").linkname == "target"
+
+
+def test_missing_file_is_an_error(image: Path, tmp_path: Path) -> None:
+    with pytest.raises(KlocError) as missing:
+        job_image.pack({"/a": tmp_path / "a"}, image)
+    assert str(tmp_path / "a") in missing.value.message
+    assert "--copy" in (missing.value.hint or "")

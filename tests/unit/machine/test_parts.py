@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The parts of a machine are those that the job needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kloc.machine import parts
+
+
+def test_parts_have_each_package_once_and_a_program_per_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parts, "tool_root", lambda: "root")
+    monkeypatch.setattr(parts.kernel, "build", lambda: "kernel")
+    monkeypatch.setattr(parts.plugin, "build", lambda: "plugin")
+    monkeypatch.setattr(parts.guest_image, "guest_image", lambda packages: packages)
+    monkeypatch.setattr(parts.programs, "build", lambda source: source.with_suffix(""))
+    prepared = parts.prepare_parts(["fio", "attr", "fio"], [Path("a.c"), Path("b.c")])
+    assert prepared.image == ["attr", "fio"]
+    assert prepared.programs == (Path("a"), Path("b"))
