@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Placement by kind, in the model alone: what is there to win, before anyone builds it.
+"""Measures the headroom of placement by page kind (`kloc what-if`), before anyone implements it.
 
-Each row names kinds of pages that are timed as fast, wherever they lie; all
-others are timed as slow. The guest is set up in the same way for every row, as
-for the bound all-slow, so that only time differs. Fast memory has no limit
-here: a row by kind has all pages of its kinds in it. The oracle by page, which
-is computed from the first row, has as much as the machine.
+In each row, the timing model times some page kinds as fast memory and all others as slow memory,
+in whichever tier they are. The guest is set up as for the bound all-slow in every row, so that rows
+differ in time only. The oracle, which places page by page, is computed from the first row.
+
+Limits:
+- A row has all pages of its kinds in fast memory, whose capacity does not matter. Only the oracle
+  is limited to the machine's fast memory.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kloc.base import stats
 from kloc.machine.parts import Parts
 from kloc.machine.profile import Profile
 from kloc.measure import policy
@@ -31,29 +34,34 @@ KERNEL: Mapping[str, tuple[str, ...]] = {
     "sockets": ("socket",),
     "the rest": ("stack", "kernel", "other", "unknown"),
 }
-"""The kernel's kinds, in the groups that are placed in turn."""
+"""The page kinds of the kernel, in groups; each group has a row."""
 
 NEITHER, BOTH, ORACLE = "all-slow", "all-fast", "oracle"
+"""Names of the row without and with all kinds in fast memory, and of the computed policy."""
+
 LEAST_SHARE = 0.001
-"""Of the all-slow run's stall: groups with less are not run, for they can win no more."""
+"""Groups with a smaller share of the stall time of all-slow are not run: they cannot save more."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One placement: the kinds that are fast; `group` is the kernel's that is placed in turn."""
+    """One placement: `fast` are the kinds in fast memory.
+
+    `group` is the kernel's group that is placed with the application, None in other rows.
+    """
 
     name: str
     fast: tuple[str, ...]
     group: str | None = None
 
     def policy(self) -> Policy:
-        """Return what this row is measured under: the settings of the bound all-slow."""
+        """Return the policy of this row, which has the settings of the bound all-slow."""
         base = policy.load(NEITHER)
         return replace(base, name=self.name, timing=None, fast_kinds=self.fast)
 
 
 def rows() -> list[Row]:
-    """Return all rows, in the order in which they are shown."""
+    """Return all rows, in the order of the table."""
     kernel = tuple(kind for kinds in KERNEL.values() for kind in kinds)
     return [
         Row(NEITHER, ()),
@@ -68,63 +76,68 @@ def rows() -> list[Row]:
 
 
 def tasks(
-    chosen: Iterable[Row], what: Workload, host: Profile, seed: int, size: Size
+    chosen: Iterable[Row], workload: Workload, profile: Profile, seed: int, size: Size
 ) -> list[Task]:
-    """Return the runs that these rows need; the first also counts misses by page."""
+    """Return the runs of these rows. The all-slow run also counts misses by page frame."""
     return [
-        Task(what, row.policy(), host, seed, size, frames=row.name == NEITHER) for row in chosen
+        Task(workload, row.policy(), profile, seed, size, frames=row.name == NEITHER)
+        for row in chosen
     ]
 
 
 def run(
-    what: Workload, host: Profile, seed: int, size: Size, parts: Parts, followed: bool = False
+    workload: Workload,
+    profile: Profile,
+    seed: int,
+    size: Size,
+    parts: Parts,
+    followed: bool = False,
 ) -> tuple[list[Run], list[str]]:
-    """Measure what is worth it; return the results, and the groups that were not run.
+    """Measure the rows that can matter; return their results, and the groups that were not run.
 
-    The bounds and the two halves come first: they tell which groups can matter. Incomplete and
-    Interrupted, as of `measure`, have all results that there are.
+    The bounds, the kernel and the application are run first: they show which groups have enough
+    stall time. Raises Incomplete or Interrupted, with all results so far, as `measure` does.
     """
 
     def results(chosen: Sequence[Row]) -> list[Run]:
-        todo = tasks(chosen, what, host, seed, size)
-        wanted = [task.policy for task in todo]
+        todo = tasks(chosen, workload, profile, seed, size)
+        policies = [task.policy for task in todo]
         if any(task.frames for task in todo):
-            wanted.append(policy.load(ORACLE))
-        return measure(todo, wanted, {what.name: parts}, followed)
+            policies.append(policy.load(ORACLE))
+        return measure(todo, policies, {workload.name: parts}, followed)
 
     runs = results([row for row in rows() if row.group is None])
-    share = shares(next(each for each in runs if each["policy"] == NEITHER))
-    skipped = [group for group in KERNEL if share[group] < LEAST_SHARE]
-    more = [row for row in rows() if row.group is not None and row.group not in skipped]
+    stall_shares = shares(next(run for run in runs if run["policy"] == NEITHER))
+    skipped = [group for group in KERNEL if stall_shares[group] < LEAST_SHARE]
+    remaining = [row for row in rows() if row.group is not None and row.group not in skipped]
     try:
-        runs += results(more) if more else []
-    except (Incomplete, Interrupted) as ended:
-        ended.runs = _in_order(runs + ended.runs)
+        runs += results(remaining) if remaining else []
+    except (Incomplete, Interrupted) as error:
+        error.runs = _in_order(runs + error.runs)
         raise
     return _in_order(runs), skipped
 
 
 def _in_order(runs: Iterable[Run]) -> list[Run]:
+    """Return the results in the order of the table; the oracle is before all-fast."""
     order = [row.name for row in rows()]
     order.insert(order.index(BOTH), ORACLE)
-    return sorted(runs, key=lambda each: order.index(each["policy"]))
+    return sorted(runs, key=lambda run: order.index(run["policy"]))
 
 
 def shares(run: Run) -> dict[str, float]:
-    """Return the share of a run's stall that pages of each group of the kernel's had."""
+    """Return the share of each of the kernel's groups in a run's stall time."""
     stalls: dict[str, float] = dict.fromkeys(KERNEL, 0.0)
-    total = 0.0
     for kinds in run["stall_ns"].values():
         for kind, modes in kinds.items():
-            stall = sum(modes.values())
-            total += stall
             if (group := group_of(kind)) is not None:
-                stalls[group] += stall
-    return {group: stall / total if total else 0.0 for group, stall in stalls.items()}
+                stalls[group] += stats.total(modes)
+    total = stats.total(run["stall_ns"])
+    return {group: stats.fraction(stall, total) for group, stall in stalls.items()}
 
 
 def group_of(kind: str) -> str | None:
-    """Return the group of the kernel's that pages of this kind are in; None: the application's."""
+    """Return the kernel's group of a page kind, None for a kind of the application."""
     if kind in APPLICATION:
         return None
     for group, kinds in KERNEL.items():
@@ -134,23 +147,20 @@ def group_of(kind: str) -> str | None:
 
 
 def footprint(run: Run) -> int:
-    """Return how many pages a placement by kind has in fast memory, in the mean."""
+    """Return how many pages a placement by kind has in fast memory, on average."""
     return sum(count for kind, count in run["pages"].get("fast", {}).items() if kind != "free")
 
 
 def remarks(runs: Sequence[Run], skipped: Sequence[str]) -> list[str]:
-    """Return what must be said beside the table."""
-    said = []
+    """Return the lines below the table: fast memory that each row needs, and groups not run."""
+    lines = []
     if sizes := [
         f"{run['policy']} {footprint(run) >> 8}"
         for run in runs
         if run.get("placement", {}).get("fast") and run["policy"] != BOTH
     ]:
-        fast = runs[0]["machine"]["fast_bytes"] >> 20
-        said.append(
-            f"MiB that each would take of fast memory, of which there are {fast}: "
-            + ", ".join(sizes)
-        )
+        capacity = runs[0]["machine"]["fast_bytes"] >> 20
+        lines.append(f"fast memory needed, in MiB (the machine has {capacity}): {', '.join(sizes)}")
     if skipped:
-        said.append(f"not run, each under 0.1 % of the stall: {', '.join(skipped)}")
-    return said
+        lines.append(f"not run, each has less than 0.1 % of the stall time: {', '.join(skipped)}")
+    return lines
