@@ -1,36 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Policies: a name for what is set in the kernel before a workload loads.
+"""Policies: named kernel settings, which are written before a workload loads.
 
-A policy is a TOML file under policies/:
+A policy is the file policies/NAME.toml:
 
     summary = "..."
-    like = "kloc"            # optional: what this policy does not set is as in that one;
-                             # what it does set wins over all tables of that one
+    like = "kloc"            # optional: another policy, for all that this file does not set;
+                             # the settings of this file win over all tables of the other
     timing = "fast"          # optional: time all memory as this tier (a bound)
-    computed = "all-slow"    # optional: nothing runs, derived from this policy's run
-    expect = ["demoted"]     # optional: counters; it did nothing if all are 0
-    [set]                    # files of /proc and /sys, and what is written to them
-    [divided]                # the same for periods of the full-size machine: each
-                             # is divided by the machine's scale (DESIGN.md, Scale)
-    [for.WORKLOAD]           # what a search found best for one workload; wins
+    computed = "all-slow"    # optional: not run, but computed from the run of this policy
+    expect = ["demoted"]     # optional: counters; if all are 0, the policy did nothing
+    [set]                    # files of /proc/sys and /sys, and the values to write
+    [divided]                # periods of the full-size machine in such files; each is
+                             # divided by the machine's scale (docs/machine.md)
+    [for.WORKLOAD]           # values for one workload, found by a search; these win
+
+`load` checks everything but the names of workloads, because that would execute all workload
+files. kloc.measure.task checks them.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kloc.base.errors import KlocError, unknown
 from kloc.base.paths import PROJECT
+from kloc.machine import toml_file
 from kloc.machine.profile import Profile
-from kloc.measure import workload
 
 POLICIES = PROJECT / "policies"
 DEFAULT = "kloc"
-# The rows of a comparison when none are asked for, worst bound to best.
+
 COMPARED = (
     "all-slow",
     "naive",
@@ -42,20 +47,44 @@ COMPARED = (
     "oracle",
     "all-fast",
 )
+"""The default rows of a comparison, from the lower bound to the upper one."""
+
 TIMINGS = ("fast", "slow")
 COUNTERS = ("promoted", "demoted", "hint_faults")
-TABLES = ("set", "divided", "for")
+
+HINT = 'docs/guide.md ("Add a policy") has an example with every table'
+
+VALUE: Any = int | float | str
+PERIOD: Any = int | float
+"""The types of a setting, and of a period."""
+
+
+class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tuned": "for"}):
+    """The content of a policy's file. None stands for a key that the file does not have."""
+
+    summary: str | None = None
+    like: str | None = None
+    timing: str | None = None
+    computed: str | None = None
+    expect: list[str] | None = None
+    set: dict[str, Any] = {}
+    divided: dict[str, Any] = {}
+    tuned: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What one policy is and sets; see the module's text for each field.
+    """A policy, complete with the settings of the policy that it is like.
 
-    `fast_kinds` is in no file: with it, pages are timed by their kind (see kloc.measure.what_if).
+    `tuned` has the tables [for.WORKLOAD]; the module's docstring describes the other keys.
+
+    `fast_kinds` is in no file: these page kinds are timed as fast memory, and all others as slow
+    memory (see kloc.measure.what_if).
     """
 
     name: str
     summary: str
+    like: str | None = None
     timing: str | None = None
     computed: str | None = None
     expect: tuple[str, ...] = ()
@@ -65,7 +94,7 @@ class Policy:
     fast_kinds: tuple[str, ...] | None = None
 
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
-        """Return the files to write, and what, in order, for a workload on a machine."""
+        """Return the value of each file for a workload on a machine, in the order to write them."""
         periods = {
             path: str(max(1, round(value / profile.scale))) for path, value in self.divided.items()
         }
@@ -73,106 +102,120 @@ class Policy:
 
 
 def names() -> list[str]:
-    """Return the names of the policies that there are, in the order of a comparison."""
-    known = {path.stem for path in POLICIES.glob("*.toml")}
+    """Return the names of all policies, those of COMPARED first."""
+    known = {file.stem for file in POLICIES.glob("*.toml")}
     return [name for name in COMPARED if name in known] + sorted(known - set(COMPARED))
 
 
 def load(name: str) -> Policy:
-    """Return the policy of that name; KlocError if there is none or its file is wrong."""
-    path = POLICIES / f"{name}.toml"
-    if not path.is_file():
+    """Return the policy `name`.
+
+    Raises KlocError if there is none, or with the file and the key if its file is wrong.
+    """
+    file = path(name)
+    if not file.is_file():
         raise unknown("policy", name, names())
-    text = _read(path)
-    like = str(text.get("like", ""))
-    if not like:
-        return _parse(name, str(path), text)
-    other = POLICIES / f"{like}.toml"
-    if like == name or not other.is_file():
-        raise unknown(f"{path}: like", like, [each for each in names() if each != name])
-    theirs = _read(other)
-    if "like" in theirs:
-        raise KlocError(f"{path}: {like} is like another policy itself; name that one")
-    return _parse(name, str(path), _over(theirs, text))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        text = tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise KlocError(f"{path}: {error}") from error
-    tables = {f"[{name}]": text.get(name, {}) for name in TABLES}
-    if isinstance(text.get("for"), Mapping):
-        tables |= {f"[for.{name}]": table for name, table in text["for"].items()}
-    for name, table in tables.items():
-        if not isinstance(table, Mapping):
-            raise KlocError(f"{path}: {name} must be a table of files and what they are set to")
-    return text
-
-
-def _over(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what both say, `ours` where they differ; their settings are written first."""
-    files, periods = ours.get("set", {}), ours.get("divided", {})
-    tuned, their_tuned = ours.get("for", {}), theirs.get("for", {})
-    return {
-        **theirs,
-        **ours,
-        "set": _joined(theirs.get("set", {}), files, without=periods),
-        "divided": _joined(theirs.get("divided", {}), periods, without=files),
-        "for": {
-            name: _joined(
-                their_tuned.get(name, {}), tuned.get(name, {}), without={**files, **periods}
-            )
-            for name in {**their_tuned, **tuned}
-        },
-    }
-
-
-def _joined(
-    theirs: Mapping[str, Any], ours: Mapping[str, Any], without: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return both tables as one; of `theirs` nothing that `without` has."""
-    return {**{path: value for path, value in theirs.items() if path not in without}, **ours}
-
-
-def _parse(name: str, path: str, text: Mapping[str, Any]) -> Policy:
-    allowed = ["summary", "like", "timing", "computed", "expect", *TABLES]
-    for key in text:
-        if key not in allowed:
-            raise unknown(f"{path}: key", key, allowed)
-    if not isinstance(text.get("summary"), str):
-        raise KlocError(f"{path}: summary is missing")
-    if text.get("timing") not in (None, *TIMINGS):
-        raise unknown(f"{path}: timing", str(text["timing"]), list(TIMINGS))
-    for counter in text.get("expect", []):
-        if counter not in COUNTERS:
-            raise unknown(f"{path}: counter", str(counter), list(COUNTERS))
-    for tuned in text.get("for", {}):
-        if tuned not in workload.names():
-            raise unknown(f"{path}: [for.{tuned}]: workload", tuned, workload.names())
+    content = _read(file)
+    if content.like is not None:
+        content = _combined(_base(name, content.like), content)
+    if content.summary is None:
+        raise KlocError(f"{file}: summary is missing", HINT)
     return Policy(
         name=name,
-        summary=text["summary"],
-        timing=text.get("timing"),
-        computed=text.get("computed"),
-        expect=tuple(text.get("expect", ())),
-        set=_files(path, text.get("set", {})),
-        divided=_periods(path, text.get("divided", {})),
-        tuned={what: _files(path, table) for what, table in text.get("for", {}).items()},
+        summary=content.summary,
+        like=content.like,
+        timing=content.timing,
+        computed=content.computed,
+        expect=tuple(content.expect or ()),
+        set=_texts(content.set),
+        divided={key: float(value) for key, value in content.divided.items()},
+        tuned={workload: _texts(table) for workload, table in content.tuned.items()},
     )
 
 
-def _files(path: str, table: Mapping[str, Any]) -> dict[str, str]:
-    for key, value in table.items():
-        if not key.startswith(("/proc/sys/", "/sys/")):
-            raise KlocError(f"{path}: {key} is no file under /proc/sys or /sys")
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise KlocError(f"{path}: {key} is set to {value!r}, and must be a number or a text")
-    return {key: str(value) for key, value in table.items()}
+def path(name: str) -> Path:
+    """Return the path of the file of the policy `name`, which may not exist."""
+    return POLICIES / f"{name}.toml"
 
 
-def _periods(path: str, table: Mapping[str, Any]) -> dict[str, float]:
-    for key, value in table.items():
-        if isinstance(value, str):
-            raise KlocError(f"{path}: {key} is set to {value!r}, and must be a number to divide")
-    return {key: float(value) for key, value in _files(path, table).items()}
+def _base(name: str, like: str) -> Description:
+    """Return the content of the file of the policy `like`, which the policy `name` is like."""
+    if like == name or not path(like).is_file():
+        others = [other for other in names() if other != name]
+        raise _unknown(path(name), "policy in like:", like, others)
+    base = _read(path(like))
+    if base.like is not None:
+        raise KlocError(
+            f"{path(name)}: like is {like!r}, which is itself like {base.like!r}",
+            f"set like to a policy that has no like, such as {base.like!r}",
+        )
+    return base
+
+
+def _read(file: Path) -> Description:
+    """Return the content of a policy's file. Raises KlocError if a part of it is wrong."""
+    content = toml_file.convert(toml_file.read(file, HINT), Description, file, HINT)
+    if content.timing is not None and content.timing not in TIMINGS:
+        raise _unknown(file, "timing", content.timing, TIMINGS)
+    for counter in content.expect or ():
+        if counter not in COUNTERS:
+            raise _unknown(file, "counter in expect:", counter, COUNTERS)
+    _check_settings(content.set, VALUE, file, "set")
+    _check_settings(content.divided, PERIOD, file, "divided")
+    for workload, table in content.tuned.items():
+        key = f"for.{workload}"
+        _check_settings(toml_file.convert(table, dict, file, HINT, key), VALUE, file, key)
+    return content
+
+
+def _check_settings(table: Mapping[str, Any], expected: Any, file: Path, key: str) -> None:
+    """Raise KlocError unless the table `key` sets files of /proc/sys and /sys to `expected`."""
+    for name, value in table.items():
+        where = f'{key}."{name}"'
+        if not name.startswith(("/proc/sys/", "/sys/")):
+            raise KlocError(f"{file}: {where} is not a file under /proc/sys or /sys", HINT)
+        toml_file.convert(value, expected, file, HINT, where)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise KlocError(f"{file}: {where} is {value}, and must be a finite number", HINT)
+
+
+def _unknown(file: Path, what: str, name: str, known: Iterable[str]) -> KlocError:
+    """Return the error for `name` in the file `file`, which is not among `known`."""
+    error = unknown(what, name, known)
+    return KlocError(f"{file}: {error.message}", error.hint)
+
+
+def _combined(base: Description, own: Description) -> Description:
+    """Return `own` with all that it does not set from `base`.
+
+    Settings of `base` are written first, because files that `own` adds may depend on them.
+    """
+    own_files = {**own.set, **own.divided}
+    absent = {
+        key: getattr(base, key)
+        for key in ("summary", "timing", "computed", "expect")
+        if getattr(own, key) is None
+    }
+    return msgspec.structs.replace(
+        own,
+        **absent,
+        set={**_without(base.set, own.divided), **own.set},
+        divided={**_without(base.divided, own.set), **own.divided},
+        tuned={
+            workload: {
+                **_without(base.tuned.get(workload, {}), own_files),
+                **own.tuned.get(workload, {}),
+            }
+            for workload in {**base.tuned, **own.tuned}
+        },
+    )
+
+
+def _without(table: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
+    """Return the table without settings of `files`."""
+    return {file: value for file, value in table.items() if file not in files}
+
+
+def _texts(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return the table as the text that is written to each file."""
+    return {file: str(value) for file, value in table.items()}

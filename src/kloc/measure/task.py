@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measures workloads under policies: several machines at once, results in order."""
+"""Tasks: the runs of a comparison, one for each workload, policy, machine, seed and size."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, unknown
 from kloc.machine.job import Job, Raw
 from kloc.machine.profile import Profile
-from kloc.measure import policy
+from kloc.measure import policy, workload
 from kloc.measure.policy import Policy
 from kloc.measure.workload import Outcome, Size, Workload
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run to make: a workload under a policy on a machine, with a seed and a size."""
+    """One run to make.
+
+    `frames`, `follow` and `observe` are those of the machine's Job.
+    """
 
     workload: Workload
     policy: Policy
@@ -29,7 +32,7 @@ class Task:
     observe: bool = False
 
     def job(self) -> Job:
-        """Return what the machine is told to do."""
+        """Return the machine's job."""
         scripts = {
             "setup": self._setup(),
             "measured": self.workload.measured(self.size, self.seed),
@@ -56,23 +59,26 @@ class Task:
         return setup + (self.workload.start(self.size, self.seed) if self.workload.start else "")
 
     def outcome(self, raw: Raw) -> Outcome:
-        """Return what the workload makes of what it printed; KlocError if it cannot."""
+        """Return the workload's outcome, from the output of its scripts.
+
+        Raises KlocError if the workload did not do its work, or its outcome() has a mistake.
+        """
         try:
             return self.workload.outcome(raw.frames, self.size)
         except KlocError:
             raise
-        # Whatever somebody's workload does wrong is that workload's.
+        # outcome() is code of the workload's author, and may raise anything.
         except Exception as error:
             at = traceback.extract_tb(error.__traceback__)[-1]
             raise KlocError(
                 f"{self.workload.name}: its outcome() failed: {type(error).__name__}: {error}",
-                f"see {at.filename}, line {at.lineno}; outcome() is given what the scripts printed",
+                f"see {at.filename}, line {at.lineno}; outcome() gets the output of the scripts",
             ) from error
 
     def title(self) -> str:
-        """Return what a person calls this run."""
-        varied = f", {self.profile.variant}" if self.profile.variant else ""
-        return f"{self.workload.name} under {self.policy.name}, seed {self.seed}{varied}"
+        """Return the name of this run in messages."""
+        variant = f", {self.profile.variant}" if self.profile.variant else ""
+        return f"{self.workload.name} under {self.policy.name}, seed {self.seed}{variant}"
 
 
 def tasks(
@@ -82,13 +88,32 @@ def tasks(
     seeds: Sequence[int],
     size: Size,
 ) -> list[Task]:
-    """Return the runs of a comparison: those asked for, and those that a computed one needs."""
-    needed = {each.computed for each in policies if each.computed}
-    real = [each for each in policies if not each.computed]
-    real += [policy.load(name) for name in sorted(needed - {each.name for each in real})]
+    """Return the runs of a comparison.
+
+    A computed policy has no runs of its own; the policy that it is computed from is run for it.
+    Raises KlocError if a policy has a table for a workload that does not exist.
+    """
+    for one in policies:
+        check_workload_names(one)
+    needed = {one.computed for one in policies if one.computed}
+    measured = [one for one in policies if not one.computed]
+    measured += [policy.load(name) for name in sorted(needed - {one.name for one in measured})]
     return [
-        Task(workload, each, profile, seed, size, frames=each.name in needed)
-        for workload in workloads
+        Task(what, one, profile, seed, size, frames=one.name in needed)
+        for what in workloads
         for seed in seeds
-        for each in real
+        for one in measured
     ]
+
+
+def check_workload_names(used: Policy) -> None:
+    """Raise KlocError if a [for.WORKLOAD] table of a policy names no workload.
+
+    A policy has the tables of the policy that it is `like`: that one's file is checked first.
+    """
+    if used.like:
+        check_workload_names(policy.load(used.like))
+    for name in used.tuned:
+        if name not in workload.names():
+            error = unknown("workload", name, workload.names())
+            raise KlocError(f"{policy.path(used.name)}: [for.{name}]: {error.message}", error.hint)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Policies: what each sets, which periods are divided, which settings win."""
+"""Policies: the settings of each, divided periods, precedence, and files that are refused."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 from kloc.base.errors import KlocError
 from kloc.machine import profile
-from kloc.measure import policy
+from kloc.measure import policy, workload
 
 BALANCING = "/proc/sys/kernel/numa_balancing"
 DEMOTION = "/sys/kernel/mm/numa/demotion_enabled"
@@ -19,7 +19,7 @@ def test_every_policy_loads(name: str) -> None:
     assert policy.load(name).summary
 
 
-def test_a_comparison_has_these_rows_in_this_order() -> None:
+def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
     rows = ["all-slow", "naive", "stock", "autonuma", "tpp", "kloc-nomigrate", "kloc"]
     rows += ["oracle", "all-fast"]
     assert list(policy.COMPARED) == rows
@@ -35,24 +35,25 @@ def test_a_comparison_has_these_rows_in_this_order() -> None:
         ("stock", "0", "0"),
         ("autonuma", "1", "0"),
         ("tpp", "2", "1"),
-        # Applications' pages are treated as under tpp.
+        # Application pages are tiered as under tpp.
         ("kloc-nomigrate", "2", "1"),
         ("kloc", "2", "1"),
     ],
 )
-def test_what_the_policies_set(name: str, balancing: str, demotion: str) -> None:
+def test_policies_set_balancing_and_demotion(name: str, balancing: str, demotion: str) -> None:
     settings = policy.load(name).settings("", profile.load("tiered"))
     assert settings[BALANCING] == balancing
     assert settings[DEMOTION] == demotion
 
 
-def written(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> policy.Policy:
-    monkeypatch.setattr(policy, "POLICIES", folder)
-    (folder / "mine.toml").write_text(text)
+def written(monkeypatch: pytest.MonkeyPatch, directory: Path, text: str) -> policy.Policy:
+    """Return the policy "mine" with this text, in a directory of its own."""
+    monkeypatch.setattr(policy, "POLICIES", directory)
+    (directory / "mine.toml").write_text(text)
     return policy.load("mine")
 
 
-def test_periods_are_divided_and_what_is_tuned_wins(
+def test_periods_are_divided_and_tuned_values_win(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mine = written(
@@ -67,22 +68,22 @@ def test_periods_are_divided_and_what_is_tuned_wins(
     assert mine.settings("redis", host)[BALANCING] == "1"
 
 
-def test_what_a_policy_does_not_set_is_as_in_the_one_that_it_is_like(
+def test_like_adds_the_settings_of_another_policy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "theirs.toml").write_text(
+    (tmp_path / "base.toml").write_text(
         f'summary = "t"\nexpect = ["promoted"]\n[set]\n"{BALANCING}" = 2\n"{DEMOTION}" = 1\n'
         f'[divided]\n"{SCAN_DELAY}" = 1000\n[for.redis]\n"{DEMOTION}" = 0\n'
     )
     mine = written(
         monkeypatch,
         tmp_path,
-        'summary = "s"\nlike = "theirs"\n[set]\n"/sys/more" = 3\n'
+        'summary = "s"\nlike = "base"\n[set]\n"/sys/more" = 3\n'
         f'"{BALANCING}" = 1\n[for.mail]\n"/sys/more" = 4\n',
     )
     host = profile.load("kloc-two-tier")
     settings = mine.settings("", host)
-    # Theirs are written first: what this one adds may be there only then.
+    # Files that a policy adds may depend on the settings of the other policy.
     assert list(settings.items()) == [
         (BALANCING, "1"),
         (DEMOTION, "1"),
@@ -94,17 +95,25 @@ def test_what_a_policy_does_not_set_is_as_in_the_one_that_it_is_like(
     assert mine.settings("mail", host)["/sys/more"] == "4"
 
 
-def test_what_a_policy_sets_wins_over_every_table_of_the_other(
+def test_an_empty_list_replaces_that_of_the_other_policy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "theirs.toml").write_text(
+    (tmp_path / "base.toml").write_text('summary = "t"\nexpect = ["promoted"]\n')
+    mine = written(monkeypatch, tmp_path, 'like = "base"\nexpect = []\n')
+    assert (mine.summary, mine.expect, mine.like) == ("t", (), "base")
+
+
+def test_settings_win_over_every_table_of_the_other_policy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "base.toml").write_text(
         f'summary = "t"\n[set]\n"{BALANCING}" = 2\n[divided]\n"{SCAN_DELAY}" = 1000\n'
         f'[for.redis]\n"{DEMOTION}" = 1\n"{SCAN_DELAY}" = 9\n'
     )
     mine = written(
         monkeypatch,
         tmp_path,
-        f'summary = "s"\nlike = "theirs"\n[set]\n"{SCAN_DELAY}" = 5\n"{DEMOTION}" = 0\n'
+        f'summary = "s"\nlike = "base"\n[set]\n"{SCAN_DELAY}" = 5\n"{DEMOTION}" = 0\n'
         f'[divided]\n"{BALANCING}" = 32\n',
     )
     host = profile.load("kloc-two-tier")
@@ -113,34 +122,64 @@ def test_what_a_policy_sets_wins_over_every_table_of_the_other(
 
 
 @pytest.mark.parametrize("name", ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap"])
-def test_a_control_differs_from_kloc_in_what_it_is_for(name: str) -> None:
+def test_a_control_differs_from_kloc_only_in_mode_and_limit(name: str) -> None:
     host = profile.load("tiered")
-    theirs, its = policy.load("kloc").settings("", host), policy.load(name).settings("", host)
-    changed = {path for path in its if its[path] != theirs.get(path)}
+    kloc, control = policy.load("kloc").settings("", host), policy.load(name).settings("", host)
+    changed = {path for path in control if control[path] != kloc.get(path)}
     assert changed <= {"/sys/kernel/mm/kloc/mode", "/sys/kernel/mm/kloc/node0/max_kb"}
-    assert its["/sys/kernel/mm/kloc/mode"] == name.removeprefix("kloc-")
+    assert control["/sys/kernel/mm/kloc/mode"] == name.removeprefix("kloc-")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('summary = "s"\nlike = "yours"\n', "unknown"),
-        ('summary = "s"\nlike = "mine"\n', "unknown"),
-        ('summary = "s"\n[sat]\n', "did you mean 'set'"),
-        ("[set]\n", "summary is missing"),
-        ('summary = "s"\ntiming = "quick"\n', "unknown"),
-        ('summary = "s"\nexpect = ["promotions"]\n', "did you mean 'promoted'"),
-        ('summary = "s"\n[set]\n"/etc/passwd" = 1\n', "no file under /proc/sys or /sys"),
-        ('summary = "s"\n[set]\n"/sys/a" = true\n', "must be a number or a text"),
-        ('summary = "s"\n[for.rocksbd]\n', "did you mean 'rocksdb'"),
-        ('summary = "s"\nset = 5\n', "must be a table"),
-        ('summary = "s"\n[for]\nredis = 5\n', r"\[for.redis\] must be a table"),
-        ('summary = "s"\n[divided]\n"/sys/a" = "1s"\n', "must be a number to divide"),
-        ("summary =", "mine.toml"),
+        ('summary = "s"\nlike = "yours"\n', r"like.* 'yours'"),
+        ('summary = "s"\nlike = "mine"\n', r"like.* 'mine'"),
+        ('summary = "s"\nlike = "other"\n', r"'other'.* like 'base'"),
+        ('summary = "s"\n[sat]\n', r"key 'sat'.* 'set'"),
+        ('summary = "s"\nexpected = []\n', r"key 'expected'.* 'expect'"),
+        ("[set]\n", r"summary is missing"),
+        ("summary = 5\n", r"summary is 5.* a string"),
+        ('summary = "s"\ntiming = "quick"\n', r"timing 'quick'"),
+        ('summary = "s"\ntiming = 1\n', r"timing is 1.* a string"),
+        ('summary = "s"\nexpect = ["promotions"]\n', r"'promotions'.* 'promoted'"),
+        ('summary = "s"\nexpect = ["demoted", 5]\n', r"expect\[1\] is 5.* a string"),
+        ('summary = "s"\nexpect = "demoted"\n', r"expect is .* a list"),
+        ('summary = "s"\n[set]\n"/etc/passwd" = 1\n', r"set\.\"/etc/passwd\" .*/proc/sys or /sys"),
+        ('summary = "s"\n[set]\n"/sys/a" = true\n', r"set\.\"/sys/a\" is True.* a string"),
+        ('summary = "s"\n[set]\n"/sys/a" = [1]\n', r"set\.\"/sys/a\" is \[1\].* a string"),
+        ('summary = "s"\nset = 5\n', r"set is 5.* a table"),
+        ('summary = "s"\n[for]\nredis = 5\n', r"for\.redis is 5.* a table"),
+        ('summary = "s"\n[for.redis]\n"/sys/a" = true\n', r"for\.redis\.\"/sys/a\" is True"),
+        ('summary = "s"\n[divided]\n"/sys/a" = "1s"\n', r"divided\.\"/sys/a\" is '1s'.* a number"),
+        ('summary = "s"\n[divided]\n"/sys/a" = inf\n', r"divided\.\"/sys/a\" is inf.* finite"),
+        ("summary =", r"not TOML"),
     ],
 )
-def test_a_wrong_policy_is_refused(
+def test_a_wrong_policy_is_refused_with_file_and_key(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, reason: str
 ) -> None:
-    with pytest.raises(KlocError, match=reason.replace("(", r"\(")):
+    (tmp_path / "base.toml").write_text('summary = "b"\n')
+    (tmp_path / "other.toml").write_text('summary = "o"\nlike = "base"\n')
+    with pytest.raises(KlocError, match=reason) as refused:
         written(monkeypatch, tmp_path, text)
+    assert str(tmp_path / "mine.toml") in refused.value.message
+
+
+def test_an_error_in_the_other_policy_names_its_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "base.toml").write_text('summary = "b"\n[set]\n"/sys/a" = true\n')
+    with pytest.raises(KlocError, match=r"base\.toml"):
+        written(monkeypatch, tmp_path, 'like = "base"\n')
+
+
+def test_loading_a_policy_executes_no_workload_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail() -> list[str]:
+        raise AssertionError("the workload files were executed")
+
+    monkeypatch.setattr(workload, "names", fail)
+    mine = written(monkeypatch, tmp_path, 'summary = "s"\n[for.nosuch]\n"/sys/a" = 1\n')
+    assert mine.tuned == {"nosuch": {"/sys/a": "1"}}

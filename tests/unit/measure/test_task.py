@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tasks: the runs of a comparison, and the workload names in policies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kloc.base.errors import KlocError
+from kloc.machine import profile
+from kloc.measure import policy, task, workload
+from kloc.measure.task import Task
+
+
+def comparison(*policies: str) -> list[Task]:
+    """Return the runs of redis under these policies, with two seeds."""
+    return task.tasks(
+        [workload.load("redis")],
+        [policy.load(name) for name in policies],
+        profile.read("tiered"),
+        [1, 2],
+        workload.QUICK,
+    )
+
+
+def test_every_policy_has_tables_of_existing_workloads_only() -> None:
+    tuned = {name: set(policy.load(name).tuned) for name in policy.names()}
+    assert {name: found - set(workload.names()) for name, found in tuned.items()} == {
+        name: set() for name in tuned
+    }
+
+
+def test_runs_are_ordered_by_seed_then_policy() -> None:
+    runs = [(run.seed, run.policy.name) for run in comparison("tpp", "stock")]
+    assert runs == [(1, "tpp"), (1, "stock"), (2, "tpp"), (2, "stock")]
+
+
+@pytest.mark.parametrize("policies", [("oracle",), ("all-slow", "oracle"), ("oracle", "all-slow")])
+def test_a_computed_policy_is_not_run_but_its_source_is_run_once(
+    policies: tuple[str, ...],
+) -> None:
+    runs = comparison(*policies)
+    assert [(run.seed, run.policy.name, run.frames) for run in runs] == [
+        (1, "all-slow", True),
+        (2, "all-slow", True),
+    ]
+
+
+def test_a_title_has_workload_policy_seed_and_variant() -> None:
+    (title, _) = (run.title() for run in comparison("tpp"))
+    assert "redis" in title and "tpp" in title and title.endswith("seed 1")
+
+
+def test_an_unknown_workload_in_a_policy_is_refused_with_file_and_nearest_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(policy, "POLICIES", tmp_path)
+    (tmp_path / "mine.toml").write_text('summary = "s"\n[for.rocksbd]\n"/sys/a" = 1\n')
+    with pytest.raises(KlocError, match=r"mine\.toml: \[for\.rocksbd\].*'rocksdb'"):
+        comparison("mine")
+
+
+def test_an_unknown_workload_in_the_other_policy_is_refused_with_that_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(policy, "POLICIES", tmp_path)
+    (tmp_path / "mine.toml").write_text('summary = "s"\nlike = "base"\n')
+    (tmp_path / "base.toml").write_text('summary = "b"\n[for.rocksbd]\n"/sys/a" = 1\n')
+    with pytest.raises(KlocError, match=r"base\.toml: \[for\.rocksbd\]"):
+        comparison("mine")
