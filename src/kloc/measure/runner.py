@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measures workloads under policies: several machines at once, results in order."""
+"""Runs tasks on machines, several at once, and returns their results in order."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ from kloc.measure.task import Task
 from kloc.measure.workload import SOURCES, Workload
 
 POLL_SECONDS = 0.2
+"""How often the running machines are checked."""
 
 
 class Incomplete(KlocError):
     """Some runs failed; `runs` are the results of the others."""
 
     def __init__(self, failures: Mapping[str, KlocError], runs: list[Run]) -> None:
-        """Name the runs that failed; what each said was printed when it did."""
-        names = "; ".join(failures)
+        """Name the failed runs, by title. The first error is the message's reason."""
+        count = "1 run" if len(failures) == 1 else f"{len(failures)} runs"
         first = next(iter(failures.values()))
-        super().__init__(f"no figures of {names}: {first.message}", first.hint)
+        super().__init__(f"{count} failed ({'; '.join(failures)}): {first.message}", first.hint)
         self.runs = runs
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody did not want to wait; `runs` are the results of what was done by then."""
+    """The user interrupted the measurement; `runs` are the results of finished runs."""
 
     def __init__(self, runs: list[Run]) -> None:
         """Keep the results."""
@@ -48,14 +49,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 def prepare(workloads: Sequence[Workload]) -> dict[str, Parts]:
-    """Return the parts of each workload's machine, by its name.
+    """Return the parts of each workload's machine, by the workload's name.
 
-    Each has a guest of its own, so that what a workload does never depends on
-    which others are measured beside it.
+    Each workload has a guest of its own, so that its result does not depend on which other
+    workloads are measured.
     """
     return {
-        each.name: prepare_parts(each.packages, [SOURCES / name for name in each.programs])
-        for each in workloads
+        workload.name: prepare_parts(
+            workload.packages, [SOURCES / name for name in workload.programs]
+        )
+        for workload in workloads
     }
 
 
@@ -65,26 +68,24 @@ def measure(
     parts: Mapping[str, Parts],
     followed: bool = False,
 ) -> list[Run]:
-    """Make the runs and return the results of `policies`.
+    """Run the tasks; return the results of `policies`, which include computed ones.
 
-    They are in the order of the machine's variant, workload, policy, seed.
+    Results are in the order of machine variant, workload, policy and seed. `parts` are those of
+    `prepare`. `followed`: show the machines while they run.
 
-    `parts` are those of each workload's machine, by its name (see `prepare`). `followed`: show
-    what the machines have come to while they run.
-
-    A run that fails does not stop the others: Incomplete is raised at the end, which has their
-    results. KlocError if nothing else was to be run. Interrupted, with the results of those that
-    were done, if somebody stops it.
+    A failed run does not stop the others. Raises its KlocError if it was the only task, otherwise
+    Incomplete with the results of the other runs. Raises Interrupted, with the results of finished
+    runs, on Ctrl-C.
     """
     results: list[Run] = []
 
     def finished(task: Task, raw: Raw) -> None:
         run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size)
         results.append(run)
-        for each in policies:
-            if each.computed == task.policy.name and raw.pages is not None:
+        for policy in policies:
+            if policy.computed == task.policy.name and raw.pages is not None:
                 results.append(
-                    record.computed(run, raw.pages, each, raw.model["free_fast_at_start"])
+                    record.computed(run, raw.pages, policy, raw.model["free_fast_at_start"])
                 )
 
     try:
@@ -99,11 +100,115 @@ def measure(
     return runs
 
 
+def _run_all(
+    todo: Sequence[Task], parts: Mapping[str, Parts], finished: Callable[[Task, Raw], None]
+) -> dict[str, KlocError]:
+    """Run the tasks, as many at once as the host can; return the errors by the run's title.
+
+    `finished` is called with the raw output of each run, and may raise KlocError.
+    """
+    failures: dict[str, KlocError] = {}
+    waiting = list(todo)
+    running: list[_Running] = []
+    done = 0.0
+    total = sum(task.job().instructions for task in todo)
+    limit = at_once(todo)
+    followed = any(task.follow for task in todo)
+    with ExitStack() as all_runs, live.watching("starting", total, followed) as watch:
+        while waiting or running:
+            while waiting and len(running) < limit:
+                task = waiting.pop(0)
+                running.append(_Running(task, parts[task.workload.name], finished))
+                all_runs.callback(running[-1].steps.close)
+            for run in list(running):
+                try:
+                    if run.goes_on():
+                        continue
+                except KlocError as error:
+                    failures[run.task.title()] = error
+                    if len(todo) > 1:
+                        terminal.say(f"{run.task.title()} failed: {error.message}")
+                terminal.detail(f"{run.task.title()}: {run.instructions / 1e9:.1f} G instructions")
+                running.remove(run)
+                done += run.task.job().instructions
+            # A run's expected instructions are an estimate, which it may exceed.
+            current = sum(min(run.instructions, run.task.job().instructions) for run in running)
+            watch.bar.description = _describe(waiting, running)
+            watch.bar.update(done + current)
+            watch.show({run.task.title(): run.machine for run in running if run.machine})
+            time.sleep(POLL_SECONDS)
+    return failures
+
+
+class _Running:
+    """A run in progress: its machine (None before it has started) and executed instructions."""
+
+    def __init__(self, task: Task, parts: Parts, finished: Callable[[Task, Raw], None]) -> None:
+        self.task = task
+        self.machine: Machine | None = None
+        self.instructions = 0
+        self.steps = _steps(task, parts, finished)
+
+    def goes_on(self) -> bool:
+        """Check the machine; return whether it still runs. Raises KlocError if it failed."""
+        machine = next(self.steps, None)
+        if machine is None:
+            return False
+        self.machine, self.instructions = machine, machine.instructions
+        return True
+
+
+def _steps(
+    task: Task, parts: Parts, finished: Callable[[Task, Raw], None]
+) -> Generator[Machine, None, None]:
+    """Run a task; yield its machine at each check until it ends.
+
+    `finished` is called in here, because the machine's directory, which an error may name, is kept
+    only if the error is raised in here.
+    """
+    with _host_errors(), launcher.started(task.job(), parts) as machine:
+        while (raw := machine.step()) is None:
+            yield machine
+        finished(task, raw)
+
+
+@contextmanager
+def _host_errors() -> Iterator[None]:
+    """Turn errors of the host, such as a full disk, into KlocErrors, which fail this run only."""
+    try:
+        yield
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise explained(error) from error
+
+
+def _describe(waiting: Sequence[Task], running: Sequence[_Running]) -> str:
+    """Return the titles and stages of running machines, and the number of waiting tasks."""
+    now = "; ".join(f"{run.task.title()} ({run.machine.stage})" for run in running if run.machine)
+    return f"{now}; {len(waiting)} more" if waiting else now or "starting"
+
+
+def at_once(todo: Sequence[Task]) -> int:
+    """Return how many machines this host runs at once: one per core, if there is enough memory."""
+    largest = max(
+        (task.profile.fast.capacity + task.profile.slow.capacity for task in todo), default=0
+    )
+    fitting = _available_memory() // (largest + HOST_RESERVE)
+    return max(1, min(len(os.sched_getaffinity(0)), fitting))
+
+
+def _available_memory() -> int:
+    """Return the bytes that programs can get on this host, reclaimable page cache included."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+
+
 def _in_order(
     results: Sequence[Run], todo: Sequence[Task], policies: Sequence[Policy]
 ) -> list[Run]:
-    """Return the results of `policies`, by the machine's variant, workload, policy, seed."""
-    order = {each.name: place for place, each in enumerate(policies)}
+    """Return the results of `policies` by machine variant, workload, policy and seed."""
+    order = {policy.name: number for number, policy in enumerate(policies)}
     workloads = list(dict.fromkeys(task.workload.name for task in todo))
     variants = list(dict.fromkeys(task.profile.variant for task in todo))
     return sorted(
@@ -115,101 +220,3 @@ def _in_order(
             run["seed"],
         ),
     )
-
-
-def at_once(todo: Sequence[Task]) -> int:
-    """Return how many machines this host runs side by side: one a core, as far as memory goes."""
-    largest = max(
-        (task.profile.fast.capacity + task.profile.slow.capacity for task in todo), default=0
-    )
-    places = _available_memory() // (largest + HOST_RESERVE)
-    return max(1, min(len(os.sched_getaffinity(0)), places))
-
-
-def _available_memory() -> int:
-    """Return how many bytes a program can have, the host's page cache given up."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-
-
-def _run_all(
-    todo: Sequence[Task], parts: Mapping[str, Parts], finished: Callable[[Task, Raw], None]
-) -> dict[str, KlocError]:
-    """Make all runs; return the failures by the run's title."""
-    failures: dict[str, KlocError] = {}
-    waiting = list(todo)
-    running: list[_Running] = []
-    done = 0.0
-    total = sum(task.job().instructions for task in todo)
-    places = at_once(todo)
-    followed = any(task.follow for task in todo)
-    with ExitStack() as all_runs, live.watching("starting", total, followed) as watch:
-        while waiting or running:
-            while waiting and len(running) < places:
-                task = waiting.pop(0)
-                running.append(_Running(task, parts[task.workload.name], finished))
-                all_runs.callback(running[-1].steps.close)
-            for one in list(running):
-                try:
-                    if one.goes_on():
-                        continue
-                except KlocError as error:
-                    failures[one.task.title()] = error
-                    if len(todo) > 1:
-                        terminal.say(f"{one.task.title()} failed: {error.message}")
-                terminal.detail(f"{one.task.title()}: {one.instructions / 1e9:.1f} G instructions")
-                running.remove(one)
-                done += one.task.job().instructions
-            under_way = sum(min(one.instructions, one.task.job().instructions) for one in running)
-            watch.bar.description = _describe(waiting, running)
-            watch.bar.update(done + under_way)
-            watch.show({one.task.title(): one.machine for one in running if one.machine})
-            time.sleep(POLL_SECONDS)
-    return failures
-
-
-class _Running:
-    """A run that is under way: its machine, None until it has started, and how far that is."""
-
-    def __init__(self, task: Task, parts: Parts, finished: Callable[[Task, Raw], None]) -> None:
-        self.task = task
-        self.machine: Machine | None = None
-        self.instructions = 0
-        self.steps = _steps(task, parts, finished)
-
-    def goes_on(self) -> bool:
-        """Look at it; return whether it is still under way. KlocError if it failed."""
-        one = next(self.steps, None)
-        if one is None:
-            return False
-        self.machine, self.instructions = one, one.instructions
-        return True
-
-
-def _steps(
-    task: Task, parts: Parts, finished: Callable[[Task, Raw], None]
-) -> Generator[Machine, None, None]:
-    """Run a task; yield its machine while it runs.
-
-    What fails, fails in here: the machine's folder is kept then, which an error may name.
-    """
-    with _failing(), launcher.started(task.job(), parts) as one:
-        while (raw := one.step()) is None:
-            yield one
-        finished(task, raw)
-
-
-@contextmanager
-def _failing() -> Iterator[None]:
-    """Make a failure of this run of what the host refuses, such as when its disk is full."""
-    try:
-        yield
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise explained(error) from error
-
-
-def _describe(waiting: Sequence[Task], running: Sequence[_Running]) -> str:
-    now = "; ".join(f"{one.task.title()} ({one.machine.stage})" for one in running if one.machine)
-    return f"{now}; {len(waiting)} more" if waiting else now or "starting"
