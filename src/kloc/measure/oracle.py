@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The best static placement, computed from an all-slow run's counts of each page frame.
+"""Computes the best static placement from the counts of each page frame in an all-slow run.
 
-The timing model notes for every frame of the guest's memory how much less its
-accesses would have cost in fast memory. The oracle's time is the run's time
-less those savings: of the frames that the kernel held in fast memory before
-the workload began (they are there under every policy), and of the others,
-hottest first, as many as there were free frames in fast memory then.
+The timing model counts for each frame of the guest's memory how much stall time its accesses would
+have saved in fast memory. The oracle's time is the run's time minus the savings of these frames:
+
+- frames of fast memory that were in use when the workload began, because they are there under
+  every policy;
+- of all others, those with the largest savings, as many as fast memory had free frames then.
 """
 
 from __future__ import annotations
@@ -15,13 +16,20 @@ from dataclasses import dataclass
 import numpy as np
 
 FRAME = np.dtype([("saved_ns", "<f8"), ("misses", "<u4"), ("flags", "<u4")])
+"""An entry of the per-frame file."""
+
 IN_USE_AT_START = 1
 FAST_NODE = 2
+"""Bits of `flags`."""
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """What the placement saves (ns), with how many frames of each sort, of how many touched."""
+    """The best placement: saved time in ns, and numbers of frames.
+
+    `held_frames` were in use in fast memory when the workload began, `chosen_frames` are placed
+    there, and `touched_frames` had a miss.
+    """
 
     saved_ns: float
     held_frames: int
@@ -30,10 +38,10 @@ class Oracle:
 
 
 def place(frames: bytes, free_fast: int) -> Oracle:
-    """Return what the best static placement saves.
+    """Return the best static placement.
 
-    `frames` is the timing model's per-frame file, `free_fast` the frames that
-    were free in fast memory when the workload began.
+    `frames` is the timing model's per-frame file. `free_fast` is the number of frames of fast
+    memory that were free when the workload began.
     """
     table = np.frombuffer(frames, dtype=FRAME)
     wanted = IN_USE_AT_START | FAST_NODE

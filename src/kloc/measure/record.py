@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results: what a run's raw output says, in the form that files and tables have.
+"""Records: the result of a run, made from the raw output of its machine, with notes.
 
-The form of a result file, schema 1, is described in docs/results.md; later
-work adds keys and keeps these.
+A record is an entry of "runs" in a result file; docs/results.md describes its keys. Schema 1 may
+get more keys, but existing ones stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from kloc.measure import oracle
 from kloc.measure.policy import Policy
 from kloc.measure.workload import FULL, Outcome, Size
 
-# /proc/vmstat's names of what is counted over the measured region.
 HINT_FAULTS = "numa_hint_faults"
 VMSTAT_KEPT = (
     "numa_hint_faults",
@@ -36,15 +35,21 @@ VMSTAT_KEPT = (
     "workingset_refault_anon",
     "workingset_refault_file",
 )
-# Pages whose eviction to storage spoils a bound.
+"""Counters of /proc/vmstat whose change over the measured region is recorded."""
+
 EVICTED = ("pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged")
 DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
+"""Counters of reclaimed pages, which include demoted ones, and of demoted pages.
+
+The difference is evicted to storage. A bound with evictions is invalid.
+"""
 
 Run = dict[str, Any]
+"""A record."""
 
 
 def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = FULL) -> Run:
-    """Return the result of one finished run, of a workload of this size."""
+    """Return the record of a finished run; `size` is that of the workload."""
     model = raw.model
     seconds = model["time_ns"] / 1e9
     vmstat = vmstat_change(raw.frames)
@@ -88,7 +93,11 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
 
 
 def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run:
-    """Return the oracle's result, derived from an all-slow run and its per-frame counts."""
+    """Return the record of the oracle, computed from an all-slow run.
+
+    `pages` is the timing model's per-frame file of that run. `free_fast` is the number of frames
+    of fast memory that were free when the workload began.
+    """
     best = oracle.place(pages, free_fast)
     seconds = all_slow["seconds"] - best.saved_ns / 1e9
     keep = ("workload", "machine", "seed", "size", "cores", "operations", "instructions")
@@ -107,9 +116,9 @@ def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run
 
 
 def machine_summary(job: Job) -> dict[str, Any]:
-    """Return the machine's name, what was varied, and its sizes, as each run has them.
+    """Return name, variant, capacities and slow bandwidth of a job's machine.
 
-    `slow_bandwidth` is in bytes a ns (GB/s).
+    Capacities are in bytes, `slow_bandwidth` is in bytes per ns (GB/s).
     """
     slow = job.profile.slow
     return {
@@ -123,13 +132,13 @@ def machine_summary(job: Job) -> dict[str, Any]:
 
 
 def vmstat_change(frames: Mapping[str, str]) -> dict[str, int]:
-    """Return how the kernel's counters changed over the measured region."""
+    """Return the change of the kernel's counters over the measured region."""
     begin, end = (_vmstat(frames[name]) for name in ("vmstat_begin", "vmstat_end"))
     return {name: end.get(name, 0) - begin.get(name, 0) for name in VMSTAT_KEPT}
 
 
 def contexts(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Return what contexts counted over the region, and what there was of them at its end.
+    """Return the change of contexts' statistics over the region, and their values at its end.
 
     The names are those of /sys/kernel/mm/kloc/stat. Empty if the kernel has no contexts.
     """
@@ -141,15 +150,16 @@ def contexts(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
 
 
 def clock_error(model: Mapping[str, Any]) -> float:
-    """Return by what fraction the guest's clock and the model's time differ over the region."""
+    """Return the guest clock's difference from simulated time, as a fraction of the latter."""
     error: float = abs(model["monotonic_ns"] - model["time_ns"]) / max(1, model["time_ns"])
     return error
 
 
 def mean_pages(model: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Return the pages of each tier by kind: the mean of the region's samples.
+    """Return the pages of each tier by kind, as the mean of the region's samples.
 
-    At the region's end a program has exited, and its pages are free.
+    The pages at the end of the region would show little: the program has exited and freed its own.
+    Without samples, these are returned.
     """
     samples: Mapping[str, Mapping[str, list[int]]] = model["series"].get("pages", {})
     if not model["series"].get("t_ns"):
@@ -161,7 +171,7 @@ def mean_pages(model: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def series(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the time series with the pages of each tier under a key of its own."""
+    """Return the time series, with a separate key for the pages of each tier."""
     result = {key: value for key, value in raw.items() if key != "pages"}
     for tier, kinds in raw.get("pages", {}).items():
         result[f"pages_{tier}"] = kinds
@@ -169,8 +179,8 @@ def series(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
-    """Return what a reader of this run's figures should know."""
-    said = []
+    """Return the notes of a run: an idle policy, evictions, kernel warnings, a wrong clock."""
+    lines = []
     counted = {
         "promoted": sum(run["migrated_pages"]["promoted"].values()),
         "demoted": sum(run["migrated_pages"]["demoted"].values()),
@@ -178,21 +188,21 @@ def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
     }
     idle = [counter for counter in policy.expect if not counted[counter]]
     if policy.expect and len(idle) == len(policy.expect):
-        said.append(f"{policy.name} did nothing here: no {_words(idle)}")
+        lines.append(f"{policy.name} did nothing here: no {_words(idle)}")
     elif idle:
-        said.append(f"no {_words(idle)}")
-    # The kernel counts a demoted page as a reclaimed one too.
+        lines.append(f"no {_words(idle)}")
+    # The kernel counts demoted pages as reclaimed, too.
     evicted = sum(run["vmstat"][name] for name in EVICTED)
     evicted -= sum(run["vmstat"][name] for name in DEMOTED)
     if evicted > 0:
-        said.append(f"{evicted} pages were evicted to storage")
-    # The kernel's log has what is too little for the console, too.
+        lines.append(f"{evicted} pages were evicted to storage")
+    # The kernel's log is more complete than the console, which omits minor messages.
     warnings = guest_console.WARNING.findall(raw.frames.get("kernel", raw.console))
     if warnings:
-        said.append(f"the guest's kernel printed {len(warnings)} warnings")
+        lines.append(f"the guest's kernel printed {len(warnings)} warnings")
     if run["clock_error"] >= 0.01:
-        said.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
-    return said
+        lines.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
+    return lines
 
 
 def _words(counters: Iterable[str]) -> str:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Workloads: real programs, how they are loaded, measured and checked.
+"""Workloads: real programs, with scripts that load, measure and check them.
 
-A workload is a Python file under workloads/ with a function `workloads()` that
-returns its Workload and that of its variants. What runs in the machine is
-shell, made by a function of the Size asked for; what comes back is read by
-`outcome`, which raises WorkloadFailed unless the work was done.
+A file workloads/NAME.py has a function `workloads()` that returns instances of Workload: the
+workload, and its variants. Their functions make the shell scripts that run in the machine, for a
+Size and a seed. `outcome` reads the output of the scripts, and raises WorkloadFailed unless the
+work was done.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ PERCENTILES = (50, 95, 99)
 
 
 class WorkloadFailed(KlocError):
-    """A workload ran and did not do its work."""
+    """A workload ran, but did not do its work."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much of a workload is run: factors of its load and measured operations."""
+    """The size of a run: factors of the loaded data, and of the measured operations."""
 
     load: float = 1.0
     measured: float = 1.0
 
     def loaded(self, count: int) -> int:
-        """Return `count` things to load at this size."""
+        """Return how many things to load if a full-size run loads `count`."""
         return max(1, round(count * self.load))
 
     def operations(self, count: int) -> int:
-        """Return `count` operations to measure at this size."""
+        """Return how many operations to measure if a full-size run measures `count`."""
         return max(1, round(count * self.measured))
 
 
@@ -49,12 +49,12 @@ FULL = Size()
 QUICK = Size(load=0.25, measured=0.25)
 LONG = Size(load=1.0, measured=10.0)
 LENGTHS = {"quick": QUICK, "long": LONG}
-"""By the name of the option that chooses it."""
+"""Sizes by the name of their option."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a workload did: operations, and their latency in ns by percentile (None: not told)."""
+    """Completed operations, and their latency in ns by percentile, None if it is unknown."""
 
     operations: int
     latency_ns: Mapping[str, float] | None
@@ -64,15 +64,16 @@ class Outcome:
 class Workload:
     """A program to measure.
 
-    `setup` and `check` run outside the measured region, `measured` within it;
-    each makes a script for `sh -e` from a Size and a seed. `outcome` reads
-    what they printed, by script name. `instructions` is about what a run of
-    full size executes in all, for the time left.
+    `setup`, `start`, `measured` and `check` return scripts for `sh -e`, which run in this order.
+    Only `measured` is in the measured region. `start` starts programs that prepare themselves and
+    then wait for `measured`, so that their preparation is not measured.
 
-    `start` runs after `setup`, outside the region too: what it starts waits
-    until `measured` lets it go, so that a program's own preparations are not
-    measured. `programs` are C files under workloads/src, found built in the
-    machine's PATH by their name without `.c`.
+    `outcome` gets the output of the scripts by name ("setup", "measured", "check"). The output of
+    `start` is part of "setup".
+
+    `instructions` is about how many instructions a full-size run executes in total, for estimates
+    of the time left. `programs` are C files in workloads/src; the machine has each program in its
+    PATH, without the suffix `.c`.
     """
 
     name: str
@@ -90,9 +91,9 @@ class Workload:
 def percentiles(
     histogram: Mapping[tuple[float, float], float], wanted: Sequence[int] = PERCENTILES
 ) -> dict[str, float]:
-    """Return p50, p95 and p99 of a histogram {(from, to): count}, interpolated in its buckets.
+    """Return the `wanted` percentiles of a histogram {(from, to): count}: {"p50": 12.5, ...}.
 
-    `wanted` are other percentiles to return. WorkloadFailed if nothing was counted.
+    They are interpolated within buckets. Raises WorkloadFailed if the histogram is empty.
     """
     import numpy as np
 
@@ -103,7 +104,7 @@ def percentiles(
     result = {}
     for percentile in wanted:
         rank = percentile / 100 * reached[-1]
-        # The first bucket that reaches it: nothing is interpolated over the gaps between buckets.
+        # Interpolate within the first bucket that reaches the rank, not over gaps between buckets.
         at = int(np.searchsorted(reached, rank))
         (low, high), count = buckets[at]
         before = reached[at] - count
@@ -112,26 +113,29 @@ def percentiles(
 
 
 @cache
-def _registry() -> dict[str, Workload]:
-    registry: dict[str, Workload] = {}
+def registry() -> dict[str, Workload]:
+    """Return all workloads by name. Raises KlocError if a workload file has an error."""
+    workloads: dict[str, Workload] = {}
     for path in sorted(WORKLOADS.glob("*.py")):
         for workload in _read(path):
-            if workload.name in registry:
-                raise KlocError(f"{path}: there is a workload {workload.name} already")
-            registry[workload.name] = workload
-    return registry
+            if workload.name in workloads:
+                raise KlocError(
+                    f"{path}: there is another workload named {workload.name}", "rename one of them"
+                )
+            workloads[workload.name] = workload
+    return workloads
 
 
 def _read(path: Path) -> list[Workload]:
-    """Return the workloads of a file; KlocError, with the file and the line, for a mistake in it.
+    """Execute a workload file and return its workloads.
 
-    It is Python, and whoever writes one makes any mistake there is.
+    Raises KlocError, with the file and the line, for any error in the file.
     """
     spec = importlib.util.spec_from_file_location(f"kloc_workload_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise KlocError(f"{path} cannot be read as a Python module")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Where a dataclass looks its module up.
+    sys.modules[spec.name] = module  # Dataclasses look up their module here.
     try:
         spec.loader.exec_module(module)
         return list(module.workloads())
@@ -141,17 +145,17 @@ def _read(path: Path) -> list[Workload]:
         where = f"{path}, line {lines[-1]}" if lines else f"{path}"
         raise KlocError(
             f"{where}: {type(error).__name__}: {error}",
-            "mend it: docs/guide.md says what a workload's file has",
+            'fix the file; docs/guide.md ("Add a workload") describes its content',
         ) from error
 
 
 def names() -> list[str]:
-    """Return the names of the workloads that there are."""
-    return sorted(_registry())
+    """Return the names of all workloads. Raises KlocError if a workload file has an error."""
+    return sorted(registry())
 
 
 def load(name: str) -> Workload:
-    """Return the workload of that name; KlocError names the nearest if there is none."""
-    if name not in _registry():
+    """Return the workload `name`. Raises KlocError, with the nearest name, if there is none."""
+    if name not in registry():
         raise unknown("workload", name, names())
-    return _registry()[name]
+    return registry()[name]

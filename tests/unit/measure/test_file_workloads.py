@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What fio, the programs for small files, liblinear and db_bench's service report is checked."""
+"""Outcomes of fio, the small-file programs, liblinear and db_bench's service."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_fio_without_a_report_fails() -> None:
         outcome("filebench", "fio: no space left")
 
 
-def test_each_filebench_thread_has_a_file_of_its_own_and_half_draw_by_zipf() -> None:
+def test_each_filebench_thread_has_its_own_file_and_half_use_a_zipf_distribution() -> None:
     start = workload.load("filebench").start
     assert start is not None
     sequential, random = start(FULL, 1).split("--name=")[1:]

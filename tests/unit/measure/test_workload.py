@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Workloads: their scripts are shell, their output is read, and work not done is seen."""
+"""Workloads: scripts, outcomes, sizes, percentiles, and errors in workload files."""
 
 import re
 import subprocess
@@ -56,7 +56,7 @@ def redis(
     return workload.load("redis").outcome({"check": clients + 8 * per_server + checkpoint}, FULL)
 
 
-def test_rocksdb_counts_the_operations_of_all_benchmarks() -> None:
+def test_rocksdb_counts_operations_of_all_benchmarks() -> None:
     outcome = rocksdb()
     assert outcome.operations == 18_000 + 27_000 + 9_000 + 18_000
     assert outcome.latency_ns == {"p50": 3000.0, "p95": 5800.0, "p99": 5960.0}
@@ -80,7 +80,7 @@ def test_rocksdb_whose_log_lost_keys_fails() -> None:
         rocksdb(log=1749)
 
 
-def test_redis_counts_what_the_servers_did_and_adds_up_the_clients_latencies() -> None:
+def test_redis_counts_the_servers_operations_and_merges_the_clients_latencies() -> None:
     outcome = redis()
     assert outcome.operations == 8 * 15_024
     assert outcome.latency_ns is not None
@@ -102,7 +102,7 @@ def test_redis_that_lost_keys_or_operations_or_reported_errors_fails() -> None:
 
 @pytest.mark.parametrize("name", workload.names())
 @pytest.mark.parametrize("size", [FULL, QUICK, LONG])
-def test_every_script_is_shell(name: str, size: Size) -> None:
+def test_every_script_is_valid_shell(name: str, size: Size) -> None:
     what = workload.load(name)
     scripts = [what.setup(size, 1), what.measured(size, 1)]
     scripts += [each(size, 1) for each in (what.start, what.check) if each]
@@ -115,14 +115,14 @@ def region(what: Workload, seed: int) -> str:
 
 
 @pytest.mark.parametrize("name", workload.names())
-def test_the_seed_changes_what_is_measured_and_not_what_is_loaded(name: str) -> None:
+def test_the_seed_changes_the_measured_script_and_not_the_setup(name: str) -> None:
     what = workload.load(name)
-    # liblinear draws the order of its rows itself, by a seed of its own.
+    # liblinear draws the order of its rows itself, with a fixed seed.
     assert (region(what, 1) != region(what, 2)) == (name != "liblinear")
     assert what.setup(FULL, 1) == what.setup(FULL, 2)
 
 
-def test_quick_is_a_quarter_and_long_ten_times_the_region() -> None:
+def test_quick_is_a_quarter_and_long_measures_ten_times_as_much() -> None:
     assert (QUICK.loaded(400), QUICK.operations(400)) == (100, 100)
     assert (LONG.loaded(400), LONG.operations(400)) == (400, 4000)
 
@@ -140,23 +140,23 @@ def test_percentiles_are_interpolated_within_buckets(
     assert workload.percentiles(histogram) == pytest.approx(expected)
 
 
-def test_no_latencies_at_all_is_a_failure() -> None:
+def test_an_empty_histogram_is_refused() -> None:
     with pytest.raises(WorkloadFailed):
         workload.percentiles({})
 
 
-def test_an_unknown_workload_is_answered_with_the_nearest() -> None:
+def test_an_unknown_workload_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(KlocError, match="did you mean 'rocksdb'"):
         workload.load("rockdb")
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A folder of workloads with nothing in it."""
+def directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """Return the directory of workloads, which is empty."""
     monkeypatch.setattr(workload, "WORKLOADS", tmp_path)
-    workload._registry.cache_clear()
+    workload.registry.cache_clear()
     yield tmp_path
-    workload._registry.cache_clear()
+    workload.registry.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -169,17 +169,19 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         ("def workloads():\n    return {}['a']\n", r"bad\.py, line 2: KeyError: 'a'"),
     ],
 )
-def test_a_mistake_in_a_workloads_file_is_told(text: str, reason: str, folder: Path) -> None:
-    (folder / "bad.py").write_text(text)
-    for ask in (workload.names, lambda: workload.load("redis")):
-        with pytest.raises(KlocError, match=reason) as told:
-            ask()
-        assert "docs/guide.md" in (told.value.hint or "")
+def test_an_error_in_a_workload_file_names_file_and_line(
+    text: str, reason: str, directory: Path
+) -> None:
+    (directory / "bad.py").write_text(text)
+    for use in (workload.names, lambda: workload.load("redis")):
+        with pytest.raises(KlocError, match=reason) as refused:
+            use()
+        assert "docs/guide.md" in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize("size", [FULL, QUICK, LONG])
-def test_redis_clients_are_asked_for_whole_pipelines(size: Size) -> None:
-    """redis-benchmark may give up just before its end if they are not."""
+def test_redis_clients_send_complete_pipelines(size: Size) -> None:
+    """Otherwise redis-benchmark may fail just before its end."""
     start = workload.load("redis").start
     assert start
     script = start(size, 1)
