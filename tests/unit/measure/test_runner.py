@@ -25,13 +25,13 @@ class Ended:
 
     instructions, stage = 0, "measured"
 
-    def __init__(self, job: job.Job, parts: Any, folder: Path) -> None:
-        self.job, self.folder = job, folder
+    def __init__(self, job: job.Job, parts: Any, directory: Path) -> None:
+        self.job, self.directory = job, directory
         self.stopped: list[str] = parts
 
     def __enter__(self) -> Ended:
         if self.job.scripts["measured"] == "full disk\n":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.folder / "job.img"))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.directory / "job.img"))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -39,7 +39,7 @@ class Ended:
 
     def step(self) -> Any:
         if self.job.scripts["measured"] == "false\n":
-            console = self.folder / "console"
+            console = self.directory / "console"
             console.write_text("the reason\n")
             raise KlocError("measured ended with status 1", f"see {console}")
         if self.job.scripts["measured"] == "Ctrl-C\n":
