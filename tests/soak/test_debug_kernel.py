@@ -4,6 +4,7 @@
 import dataclasses
 
 import pytest
+from msgspec import structs
 
 from kloc.build import kernel
 from kloc.machine import guest_console, launcher, profile
@@ -249,7 +250,7 @@ def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
     `times` is the variable TIMES of the script. Without `modelled` there is no timing model.
     """
     host = profile.load(profile.DEFAULT)
-    host = dataclasses.replace(host, fast=dataclasses.replace(host.fast, capacity=MEMORY))
+    host = structs.replace(host, fast=structs.replace(host.fast, capacity=MEMORY))
     scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": LEAKS}
     settings = policy.load("tpp").settings("", host)
     job = Job("debug", host, scripts, settings, packages=PACKAGES, modelled=modelled)
