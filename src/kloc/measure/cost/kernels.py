@@ -54,26 +54,26 @@ REFERENCE = Column("unpatched", "Debian's source, with our configuration", kerne
 
 COLUMNS = (
     REFERENCE,
-    Column("base", "our patches, CONFIG_KLOC and CONFIG_KLOC_MACHINE off", "base"),
-    Column("kloc", "CONFIG_KLOC on, contexts switched off", "kloc"),
-    Column("machine", "the same, CONFIG_KLOC_MACHINE on, and no timing model", "machine"),
+    Column("base", "our patches, with CONFIG_KLOC and CONFIG_KLOC_MACHINE off", "base"),
+    Column("kloc", "CONFIG_KLOC on, contexts disabled", "kloc"),
+    Column("machine", "as kloc, with CONFIG_KLOC_MACHINE on and without a timing model", "machine"),
     Column(
         "chosen",
-        "contexts switched on for chosen processes; another is one, and this is none",
+        "contexts enabled for chosen processes; another process is chosen, this one is not",
         "kloc",
         {f"{CONTEXTS}/scope": "chosen", f"{CONTEXTS}/enabled": "1", "process": "chosen"},
         ON_BOUND,
     ),
     Column(
         "on",
-        "contexts switched on, all files have one, and there is room for all",
+        "contexts enabled for all files, with enough fast memory for all pages",
         "kloc",
         {f"{CONTEXTS}/enabled": "1"},
         ON_BOUND,
     ),
     Column(
         "short",
-        "the same, but room gets short: uses of pages are noted, too; ten scans where one is usual",
+        "as on, but fast memory is short: page use is tracked too, and scans are ten times as frequent",
         "kloc",
         {
             f"{CONTEXTS}/reserve_pages": "10000",
