@@ -73,7 +73,7 @@ COLUMNS = (
     ),
     Column(
         "short",
-        "as on, but fast memory is short: page use is tracked too, and scans are ten times as frequent",
+        "as on, but fast memory is short, so page use is tracked; scans are ten times as frequent",
         "kloc",
         {
             f"{CONTEXTS}/reserve_pages": "10000",
