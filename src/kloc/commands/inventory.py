@@ -29,7 +29,7 @@ from kloc.build import (
 )
 from kloc.machine import guest_commands, profile
 from kloc.measure import workload
-from kloc.measure.cost import kernels
+from kloc.measure.cost import runner as cost
 from kloc.measure.workload import Workload
 
 TEST_PROGRAMS = PROJECT / "tests" / "plugin"
@@ -146,9 +146,9 @@ def _builders() -> Iterator[Callable[[], object]]:
     packages = {(), guest_commands.PACKAGES, *(one.packages for one in workloads)}
     yield from (partial(guest_image.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for one in workloads for name in one.programs}
-    sources.update({kernels.CALLS}, TEST_PROGRAMS.glob("*.c"))
+    sources.update({cost.CALLS}, TEST_PROGRAMS.glob("*.c"))
     yield from (partial(programs.build, source) for source in sorted(sources))
-    disks = {kernels.DISK_BYTES}
+    disks = {cost.DISK_BYTES}
     for name in profile.names():
         with suppress(KlocError):
             disks.add(profile.read(name).storage.capacity)

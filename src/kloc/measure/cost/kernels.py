@@ -11,16 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kloc.base.errors import unknown
-from kloc.base.paths import PROJECT
 from kloc.build import kernel
-
-CALLS = PROJECT / "machine" / "bench" / "calls.c"
-"""The program that makes the system calls."""
-
-DISK_BYTES = 16 << 20
-
-LAYOUTS = 5
-"""Each kernel is measured in this many memory layouts (see calls.c)."""
 
 BOUND = 0.002
 """The bound of the overhead of disabled patches, as a fraction of instructions."""

@@ -4,9 +4,10 @@
 machine/bench/calls.c makes the same calls on each kernel, under QEMU's -icount. Kernels have the
 same compiler, so the difference of two kernels is what one of them has in addition.
 
-Everything is deterministic, but it also matters where objects are in memory and when the timer
-ticks. Both differ between kernels without meaning, by up to 0.3 % of a round of fork, exit and
-wait. Therefore each kernel is measured in several memory layouts, and the median counts.
+A run is deterministic. Its result also depends on where objects are in memory and when the timer
+ticks, and both differ from kernel to kernel: this alone changes a round of fork, exit and wait by
+up to 0.3 %. Therefore each kernel is measured in several memory layouts, and the result is the
+median.
 """
 
 from __future__ import annotations
@@ -17,10 +18,20 @@ from statistics import median, median_low
 
 from kloc.base import cache, progress
 from kloc.base.errors import KlocError
+from kloc.base.paths import PROJECT
 from kloc.build import data_image, kernel, plugin, programs, root
 from kloc.machine import minimal
-from kloc.measure.cost.kernels import CALLS, DISK_BYTES, LAYOUTS, Column
+from kloc.measure.cost.kernels import Column
 from kloc.measure.cost.parser import Call, Group, Memory, Run, parse
+
+CALLS = PROJECT / "machine" / "bench" / "calls.c"
+"""The program that makes the system calls."""
+
+DISK_BYTES = 16 << 20
+"""The size of the disk that the program gets."""
+
+LAYOUTS = 5
+"""Each kernel is measured in this many memory layouts (see calls.c)."""
 
 
 @dataclass(frozen=True)
