@@ -75,7 +75,7 @@ def test_copies_programs_and_commands_are_in_the_image(
     assert "/usr/local/bin/kloc" in files and "/kloc/src/kloc/cli.py" in files
 
 
-def test_members_are_the_same_whoever_makes_them(image: Path, tmp_path: Path) -> None:
+def test_members_do_not_depend_on_the_host(image: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("text")
     file.chmod(0o640)

@@ -10,12 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from kloc.machine import profile
 from kloc.machine.job import Job
 from kloc.machine.memory import DMA_ZONE
 from kloc.machine.parts import Parts
 from kloc.machine.qemu import kernel_command_line, qemu_arguments
-from kloc.measure import policy, task, workload
 
 MEMORY = {"fast": "/fast", "slow": "/slow", "page": "/page"}
 MIB = 1 << 20
@@ -94,14 +92,3 @@ def test_driver_gets_the_speed_of_the_disk(make_job: Callable[..., Job]) -> None
     options = kernel_command_line(make_job()).split()
     assert "kloc_machine.read_latency_ns=80000" in options
     assert "kloc_machine.write_bytes_per_us=1200" in options
-
-
-def test_computed_policy_runs_the_policy_that_it_is_computed_from() -> None:
-    host, redis = profile.load("tiered"), workload.load("redis")
-    todo = task.tasks([redis], [policy.load("oracle")], host, [1, 2], workload.FULL)
-    assert [(task.policy.name, task.seed, task.frames) for task in todo] == [
-        ("all-slow", 1, True),
-        ("all-slow", 2, True),
-    ]
-    todo = task.tasks([redis], [policy.load("tpp")], host, [1], workload.FULL)
-    assert [(task.policy.name, task.frames) for task in todo] == [("tpp", False)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TOML files: errors name the file, the key, what is expected and the nearest known key."""
+"""TOML files: errors name the file, the key, the expected type and the nearest known key."""
 
 from __future__ import annotations
 

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Page use by kind: merged kinds, groups, observed runs, and the command's arguments."""
+"""Page use by kind: merged kinds, groups of plots, and observed runs."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
 
-from kloc.base.errors import KlocError
-from kloc.commands import objects as command
 from kloc.machine import model_config, profile
 from kloc.measure import object_use, workload
 from kloc.measure.workload import FULL, QUICK
@@ -54,20 +51,3 @@ def test_runs_are_observed_with_a_small_and_a_large_input() -> None:
     memory = {"fast": "/fast", "slow": "/slow", "page": "/page"}
     for task in tasks.values():
         assert "\nobserve=1\n" in model_config.model_config(task.job(), Path("/run"), memory)
-
-
-def options(*argv: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return parser.parse_args(argv)
-
-
-def test_a_plot_in_another_format_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(KlocError, match=r"plot\.pdf.*\.svg"):
-        command.run(options("redis", "--plot", f"{tmp_path}/plot.pdf"))
-
-
-def test_a_dry_run_lists_both_inputs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.run(options("redis", "--dry-run")) == 0
-    small, large = capsys.readouterr().out.splitlines()
-    assert "small" in small and "large" in large

@@ -4,12 +4,49 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 
+from kloc.machine import profile
+from kloc.machine.job import Job, Raw
+from kloc.measure import policy, record
+from kloc.measure.workload import Outcome
 from support.made_up_raw import MODEL, run
 
 WARNING = "[1.0] WARNING: CPU: 0 PID: 1\n"
+KEYS = [
+    "workload",
+    "policy",
+    "settings",
+    "machine",
+    "seed",
+    "size",
+    "cores",
+    "operations",
+    "seconds",
+    "throughput",
+    "latency_ns",
+    "instructions",
+    "stall_ns",
+    "misses",
+    "storage_wait_ns",
+    "idle_ns",
+    "background",
+    "background_excess_ns",
+    "pages",
+    "migrated_pages",
+    "moved_pages",
+    "traffic_bytes",
+    "series",
+    "hint_faults",
+    "vmstat",
+    "contexts",
+    "clock_error",
+    "computed",
+    "notes",
+]
+"""The keys of a record. Later versions may add keys at the end, but keep these in this order."""
 
 
 def test_result_has_the_figures_of_the_raw_output() -> None:
@@ -58,3 +95,47 @@ def test_a_clock_that_differs_from_simulated_time_is_noted() -> None:
     wrong["monotonic_ns"] *= 2
     (note,) = run("stock", model=wrong)["notes"]
     assert "clock" in note and "100.0 %" in note
+
+
+def test_keys_keep_their_order_in_result_files() -> None:
+    result = run()
+    assert list(result) == KEYS
+    assert list(result["machine"]) == [
+        "name",
+        "variant",
+        "slow_bandwidth",
+        "fast_bytes",
+        "slow_bytes",
+        "background",
+    ]
+    assert list(run(model={**MODEL, "objects": {}})) == [*KEYS, "objects"]
+
+
+def test_a_computed_record_has_the_keys_of_its_source_without_measured_figures() -> None:
+    oracle = record.computed(run("all-slow"), b"", policy.load("oracle"), 1)
+    assert list(oracle) == [
+        "workload",
+        "machine",
+        "seed",
+        "size",
+        "cores",
+        "operations",
+        "instructions",
+        "policy",
+        "settings",
+        "seconds",
+        "throughput",
+        "latency_ns",
+        "computed",
+        "oracle",
+        "notes",
+    ]
+    assert oracle["computed"] and "all-slow" in oracle["notes"][0]
+
+
+def test_page_kinds_of_a_placement_are_recorded() -> None:
+    job = Job("w", profile.read("tiered"), {})
+    raw = Raw(dict.fromkeys(("vmstat_begin", "vmstat_end"), ""), MODEL, None, "")
+    placed = replace(policy.load("all-slow"), fast_kinds=("anon",))
+    result = record.from_raw(job, placed, Outcome(1, None), raw)
+    assert result["placement"] == {"fast": ["anon"]}

@@ -47,6 +47,10 @@ def test_a_computed_policy_is_not_run_but_its_source_is_run_once(
     ]
 
 
+def test_frames_are_recorded_only_for_a_computed_policy() -> None:
+    assert not any(run.frames for run in comparison("tpp", "all-slow"))
+
+
 def test_a_title_has_workload_policy_seed_and_variant() -> None:
     (title, _) = (run.title() for run in comparison("tpp"))
     assert "redis" in title and "tpp" in title and title.endswith("seed 1")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +11,6 @@ from typing import Any, cast
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.commands import what_if as command
 from kloc.machine import model_config, profile
 from kloc.machine.parts import Parts
 from kloc.measure import policy, runner, task, what_if, workload
@@ -140,13 +138,3 @@ def test_finished_runs_are_kept_if_a_group_fails(monkeypatch: pytest.MonkeyPatch
         "oracle",
         "all-fast",
     ]
-
-
-def test_a_dry_run_lists_the_kinds_of_each_row(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    assert command.run(parser.parse_args(["redis", "--quick", "--dry-run"])) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "all-slow" in lines[0] and lines[0].endswith("none")
-    assert "application" in lines[2] and lines[2].endswith("anon, shmem")
-    assert "oracle" in lines[-1]

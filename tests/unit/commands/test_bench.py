@@ -10,22 +10,15 @@ from typing import Any
 
 import pytest
 
-from kloc import cli
 from kloc.base.errors import KlocError
 from kloc.build import root
-from kloc.commands import bench
 from kloc.measure.cost import kernels, runner
+from support.command import run
 from support.made_up_costs import measured
 
 
-def arguments(*argv: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    bench.add_arguments(parser)
-    return parser.parse_args(argv)
-
-
 def test_a_dry_run_lists_the_kernels(capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench.run(arguments("cost", "--kernels", "base", "--dry-run")) == 0
+    assert run("bench", "cost", "--kernels", "base", "--dry-run") == 0
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == [
         "unpatched",
         "base",
@@ -48,7 +41,7 @@ def made_up_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_kernels_and_calls_are_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert bench.run(arguments("cost", "--json", str(tmp_path / "cost.json"))) == 0
+    assert run("bench", "cost", "--json", str(tmp_path / "cost.json")) == 0
     document: dict[str, Any] = json.loads((tmp_path / "cost.json").read_text())
     names = [kernel["name"] for kernel in document["kernels"]]
     assert names == [column.name for column in kernels.COLUMNS]
@@ -60,10 +53,10 @@ def test_all_kernels_and_calls_are_written(
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_measurement(tmp_path: Path) -> None:
     with pytest.raises(KlocError, match="does not exist"):
-        bench.run(arguments("cost", "--json", str(tmp_path / "no" / "cost.json")))
+        run("bench", "cost", "--json", str(tmp_path / "no" / "cost.json"))
 
 
 def test_bench_measures_only_cost(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        cli.main(["bench", "costs"])
+        run("bench", "costs")
     assert "'costs'" in capsys.readouterr().err
