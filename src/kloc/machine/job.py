@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A job, which is everything that a machine is told to run, and the raw output of its run."""
+"""A job, which describes a run and its machine, and the raw output of the run."""
 
 from __future__ import annotations
 

@@ -299,6 +299,6 @@ def _is_power_of_two(number: int) -> bool:
 
 
 def _slowdown(profile: Profile) -> float:
-    """Return how much slower slow memory is to the kernel, which is told of reads only."""
+    """Return how many times slower slow memory is to the kernel, which knows reads only."""
     latency = profile.slow.read_latency_ns / profile.fast.read_latency_ns
     return latency * profile.fast.read_bandwidth / profile.slow.read_bandwidth

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads TOML files into msgspec types. Errors name the file, the key and what is expected."""
+"""Reads TOML files into msgspec types. Errors name the file, the key and the expected type."""
 
 from __future__ import annotations
 
