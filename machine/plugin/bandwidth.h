@@ -17,7 +17,7 @@
  * Why shares: requesters that run ahead (REQUESTER_AHEAD) would find all slots
  * empty and leave nothing to the workload, where a memory controller serves
  * both in turn. So they may book time in a slot only until half of it is taken,
- * by whomever; the workload may take all that is left.
+ * by any requester; the workload may take all that is left.
  *
  * All times are picoseconds.
  *

@@ -15,7 +15,10 @@ SECONDS_MIN, SECONDS_MAX = 0.1, 86400.0
 
 def comma_list(text: str) -> tuple[str, ...]:
     """Return the names in a list such as `tpp, kloc`."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise ArgumentTypeError("the list is empty")
+    return names
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:

@@ -16,11 +16,16 @@ from kloc.commands import values
         ("tpp", ("tpp",)),
         ("tpp,kloc", ("tpp", "kloc")),
         (" tpp , kloc ,", ("tpp", "kloc")),
-        ("", ()),
     ],
 )
 def test_comma_list_ignores_spaces_and_empty_names(text: str, names: tuple[str, ...]) -> None:
     assert values.comma_list(text) == names
+
+
+@pytest.mark.parametrize("text", ["", " ", ","])
+def test_comma_list_without_names_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="empty"):
+        values.comma_list(text)
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("10", 10)])
