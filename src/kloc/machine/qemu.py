@@ -22,6 +22,9 @@ turns, so the main loop cannot see that the guest is idle before the instruction
 are counted. We do not know whether it is necessary.
 """
 
+SHELL_CLOCK = (*("-accel", "tcg,thread=single"), *("-icount", "shift=0,sleep=off"))
+"""The same for a shell. While QEMU records, no input from the terminal reaches the guest."""
+
 
 def hardware_arguments(
     profile: Profile, memory: Mapping[str, str], cpus: int, seed: int
@@ -48,7 +51,8 @@ def qemu_arguments(
     `memory` maps fast, slow and page to the files that back them. `images` are the disk images, in
     the order of the guest's disks. Each has a size that is a power of two.
     """
-    argv = [*INSTRUCTION_CLOCK] if job.modelled else ["-accel", "tcg,thread=multi"]
+    clock = SHELL_CLOCK if job.shell else INSTRUCTION_CLOCK
+    argv = [*clock] if job.modelled else ["-accel", "tcg,thread=multi"]
     argv += hardware_arguments(job.profile, memory, cpu_count(job), job.seed)
     argv += [
         "-object",
