@@ -20,7 +20,6 @@ from kloc.base.paths import PROJECT
 from kloc.commands import help, parser
 
 FAILED = 1
-USAGE = 2
 INTERRUPTED = 130
 
 
@@ -36,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return command.load().run(args)
     except KlocError as error:
         _report(error)
-        return USAGE if isinstance(error, UsageError) else FAILED
+        return parser.USAGE_STATUS if isinstance(error, UsageError) else FAILED
     except KeyboardInterrupt:
         terminal.say("kloc: interrupted")
         return INTERRUPTED
@@ -53,8 +52,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command line, with its `command` and its `program` (None without).
 
     Installs the packages that the command needs, because its module imports them. Prints help or
-    the version, and exits, where that is asked for. Exits with status USAGE, or raises UsageError,
-    if the command line is wrong.
+    the version, and exits, where that is asked for. Exits with status
+    parser.USAGE_STATUS, or raises UsageError, if the command line is wrong.
     """
     words, program = _split_program(argv)
     first = _command_index(words)

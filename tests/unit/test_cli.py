@@ -19,6 +19,7 @@ from kloc import cli, commands
 from kloc.base import cache, errors, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.paths import PROJECT
+from kloc.commands import parser
 from support import golden
 
 Start = Callable[..., int]
@@ -169,7 +170,7 @@ def test_wrong_command_lines_name_the_nearest_and_have_their_own_status(
         status: object = cli.main(argv)
     except SystemExit as end:
         status = end.code
-    assert status == cli.USAGE
+    assert status == parser.USAGE_STATUS
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("kloc: ")
@@ -205,7 +206,7 @@ def test_usage_errors_have_their_own_status(start: Start) -> None:
     def run(_: object) -> int:
         raise UsageError("one or the other")
 
-    assert start(run) == cli.USAGE
+    assert start(run) == parser.USAGE_STATUS
 
 
 @pytest.mark.parametrize(

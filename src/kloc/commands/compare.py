@@ -10,6 +10,7 @@ from typing import Any
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
+from kloc.base.words import plural
 from kloc.commands import options, output, values
 from kloc.machine import profile
 from kloc.machine.parts import Parts
@@ -119,7 +120,7 @@ def _deliver(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[re
 def _list_tasks(todo: list[Task]) -> int:
     for task in todo:
         print(f"{task.title()}, machine {task.profile.title()}")
-    print(f"{table.plural(len(todo), 'run')}, {at_once(todo)} at once")
+    print(f"{plural(len(todo), 'run')}, {at_once(todo)} at once")
     return 0
 
 

@@ -19,6 +19,8 @@ from kloc.measure import policy, workload
 
 SEED_MAX = (1 << 32) - 1
 
+NOT_READABLE = "make it readable, or run kloc as a user with access"
+
 # Parsers and groups of options: what arguments can be added to.
 _Container = argparse._ActionsContainer
 
@@ -89,7 +91,7 @@ def existing(path: Path) -> Path:
         if not path.exists():
             raise KlocError(f"{path} does not exist", "name an existing file or directory")
     except PermissionError as error:
-        raise KlocError(f"cannot read {path}: {error.strerror}", output.NO_ACCESS) from error
+        raise KlocError(f"cannot read {path}: {error.strerror}", NOT_READABLE) from error
     return path.absolute()
 
 

@@ -11,24 +11,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kloc.base import words
 from kloc.base.errors import KlocError, unknown
 
 T = TypeVar("T")
 
-_ERROR = re.compile(r"(?P<problem>.*?)(?: - at `\$\.?(?P<where>.*)`)?")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 _MISSING = re.compile(r"Object missing required field `.*`")
-_EXPECTED = re.compile(r"Expected `([^`]*)`.*")
-
-_WORDS = {
-    "array": "a list",
-    "bool": "true or false",
-    "float": "a number",
-    "int": "a whole number",
-    "object": "a table",
-    "str": "a string",
-}
-"""The names of TOML's types in errors, by msgspec's names for them."""
 
 
 def read(path: Path, hint: str) -> dict[str, Any]:
@@ -48,13 +37,11 @@ def convert(value: object, expected: type[T], path: Path, hint: str, key: str = 
     try:
         return msgspec.convert(value, expected)
     except msgspec.ValidationError as error:
-        match = _ERROR.fullmatch(str(error))
-        assert match is not None
-        where = match["where"] or ""
+        problem, where = words.validation_problem(str(error))
         prefix = ".".join(filter(None, (key, where)))
         for part in filter(None, where.split(".")):
             value, expected = _descend(value, expected, part)
-        raise _explained(match["problem"], path, prefix, value, expected, hint) from error
+        raise _explained(problem, path, prefix, value, expected, hint) from error
 
 
 def _descend(value: Any, expected: Any, part: str) -> tuple[Any, Any]:
@@ -78,12 +65,10 @@ def _explained(
         missing = [prefix + name for name in required if name not in value]
         verb = "is" if len(missing) == 1 else "are"
         return KlocError(f"{path}: {', '.join(missing)} {verb} missing", hint)
-    if found := _EXPECTED.fullmatch(problem):
-        names = [_WORDS.get(name, name) for name in found[1].split(" | ") if name != "null"]
-        # Where a float is accepted, so is an int.
-        if _WORDS["float"] in names and _WORDS["int"] in names:
-            names.remove(_WORDS["int"])
-        problem = f"must be {' or '.join(names)}"
+    # TOML has no null.
+    expected_types = words.expected_types(problem.replace(" | null", ""), {"object": "a table"})
+    if expected_types:
+        problem = f"must be {expected_types}"
     return KlocError(f"{path}: {key} is {value!r}, and {problem}", hint)
 
 

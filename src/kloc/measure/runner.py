@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, explained
+from kloc.base.words import plural
 from kloc.machine import launcher
 from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
@@ -33,9 +34,11 @@ class Incomplete(KlocError):
 
     def __init__(self, failures: Mapping[str, KlocError], runs: list[Run]) -> None:
         """Name the failed runs, by title. The first error is the message's reason."""
-        count = "1 run" if len(failures) == 1 else f"{len(failures)} runs"
         first = next(iter(failures.values()))
-        super().__init__(f"{count} failed ({'; '.join(failures)}): {first.message}", first.hint)
+        super().__init__(
+            f"{plural(len(failures), 'run')} failed ({'; '.join(failures)}): {first.message}",
+            first.hint,
+        )
         self.runs = runs
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from kloc.base import words
 from kloc.base.errors import KlocError
 
 SCHEMA = 1
@@ -181,29 +182,15 @@ def _check(path: Path, content: Mapping[str, Any], document: Any) -> None:
         raise KlocError(f"{path}: {where}: {problem}", HINT) from error
 
 
-_ERROR = re.compile(r"(?P<problem>.*?)(?: - at `\$\.?(?P<where>.*)`)?")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
-_EXPECTED = re.compile(r"Expected `([^`]*)`.*")
-
-_WORDS = {
-    "float": "a number",
-    "str": "a string",
-    "bool": "true or false",
-    "object": "an object",
-    "array": "a list",
-}
-"""The names of JSON's types in errors, by msgspec's names for them."""
 
 
 def _explain(message: str) -> tuple[str, str]:
     """Return the place in the file and the problem that an error of msgspec names."""
-    match = _ERROR.fullmatch(message)
-    assert match is not None
-    where, problem = match["where"] or "", match["problem"]
+    problem, where = words.validation_problem(message)
     if missing := _MISSING.fullmatch(problem):
         return ".".join(filter(None, (where, missing[1]))), "missing"
-    if expected := _EXPECTED.fullmatch(problem):
-        names = (_WORDS.get(name, name) for name in expected[1].split(" | "))
-        problem = f"expected {' or '.join(names)}"
+    if expected := words.expected_types(problem, {"object": "an object"}):
+        problem = f"expected {expected}"
     # msgspec does not name the keys of a mapping.
     return where.replace("[...]", ".*"), problem

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kloc.base.stats import Spread, ratios, total
+from kloc.base.words import plural
 from kloc.measure.record import Run
 from kloc.results import document
 
@@ -161,11 +162,6 @@ def summary(run: Run) -> RenderableType:
     for label, value in rows.items():
         table.add_row(label, value)
     return Group(Text(_heading([run])), table)
-
-
-def plural(number: int, noun: str) -> str:
-    """Return the number with its noun: "1 run", "2 runs"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _heading(runs: Sequence[Run]) -> str:

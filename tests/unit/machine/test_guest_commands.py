@@ -16,7 +16,7 @@ import pytest
 
 from kloc import cli
 from kloc.base import terminal
-from kloc.commands import run, shell
+from kloc.commands import parser, run, shell
 from kloc.machine import guest_commands, launcher
 from kloc.machine.job import Job
 
@@ -65,7 +65,7 @@ def test_commands_are_installed_if_they_are_asked_for(
 def test_commands_cannot_be_added_to_workloads(
     capsys: pytest.CaptureFixture[str], jobs: list[Job]
 ) -> None:
-    assert cli.main(["run", "redis", "--with-kloc"]) == cli.USAGE
+    assert cli.main(["run", "redis", "--with-kloc"]) == parser.USAGE_STATUS
     assert "--with-kloc" in capsys.readouterr().err
     assert not jobs
 

@@ -209,10 +209,3 @@ def test_low_throughput_keeps_three_digits(throughput: float, expected: str) -> 
 def test_summary_has_no_latency_if_the_workload_measures_none() -> None:
     assert "latency" in printed(table.summary(run("tpp", 1)))
     assert "latency" not in printed(table.summary(run("tpp", 1, latency_ns=None)))
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (1000, "1,000 runs")]
-)
-def test_plural_is_used_for_all_numbers_but_one(number: int, expected: str) -> None:
-    assert table.plural(number, "run") == expected

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kloc.base.sizes import exact_size
+from kloc.base.words import plural
 from kloc.results.report import formats
 from kloc.results.report.figure import Table
 from kloc.results.report.structure import Block, Section
-from kloc.results.table import plural
 
 
 def machine(document: Mapping[str, Any]) -> Section | None:

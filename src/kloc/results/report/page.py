@@ -10,13 +10,14 @@ from statistics import fmean, median
 from typing import Any
 
 from kloc.base.stats import total
+from kloc.base.words import plural
 from kloc.measure.record import Run
 from kloc.results.report import context, formats, headline, kinds, plots, reproduction
 from kloc.results.report.cases import Case, cases, in_order
 from kloc.results.report.figure import Table
 from kloc.results.report.kinds import Group
 from kloc.results.report.structure import Block, Page, Section
-from kloc.results.table import LOWER, UPPER, plural
+from kloc.results.table import LOWER, UPPER
 
 MIB = 1 << 20
 
