@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * known_tlb FIRST SECOND WALK HUGE_FIRST HUGE_SECOND HUGE_WALK: the reach of the TLB, by
+ * chases on core 0 over so many pages. One line of each page is accessed.
+ *
+ *	tlb.small.first, tlb.small.second, tlb.small.walk	ns a load, pages of 4 KiB
+ *	tlb.huge.first, tlb.huge.second, tlb.huge.walk		ns a load, pages of 2 MiB
+ *
+ * Numbers of pages are multiples of GROUP. Page-table entries of GROUP pages share a
+ * line. The chase visits one page of each group, then the next page of each, so that
+ * with many groups each visit finds the line of the entry outside of the L1. Lines are
+ * spread evenly over the sets of an L1 with SETS sets.
+ */
+#include "chases.h"
+
+#define GROUP	8
+#define SETS	64UL
+#define LOADS	(32UL << 10)
+
+#define PAGES_MAX	65536
+
+/* Pages of one size, each at its own virtual address. */
+struct pages {
+	char *memory;
+	size_t count, bytes;
+};
+
+/* Return the line of a page that is accessed. Lines of huge pages are all different. */
+static void **line_of(const struct pages *pages, size_t page)
+{
+	size_t group = page / GROUP, member = page % GROUP;
+	size_t line = (group + member * (SETS / GROUP)) % SETS;
+
+	line += (group / SETS * GROUP + member) * SETS;
+	return (void **)(pages->memory + page * pages->bytes + line * LINE % pages->bytes);
+}
+
+/* Return the page that is visited at this place of the cycle. order are groups. */
+static size_t page_at(const struct pages *pages, const uint32_t *order, size_t place)
+{
+	size_t groups = pages->count / GROUP;
+	size_t group = order[place % groups];
+
+	return group * GROUP + (place / groups + group) % GROUP;
+}
+
+static double measure(const struct pages *pages)
+{
+	uint32_t *order = shuffled(pages->count / GROUP);
+	void **at = line_of(pages, page_at(pages, order, 0));
+	uint64_t begin;
+
+	for (size_t place = 0; place < pages->count; place++) {
+		size_t next = (place + 1) % pages->count;
+
+		*line_of(pages, page_at(pages, order, place)) =
+			line_of(pages, page_at(pages, order, next));
+	}
+	free(order);
+	at = chase(at, 2 * pages->count / UNROLLED + 1);
+	begin = now_ns();
+	at = chase(at, LOADS / UNROLLED);
+	__asm__ volatile("" : : "r"(at));
+	return (double)(now_ns() - begin) / LOADS;
+}
+
+static double measure_small(size_t count)
+{
+	struct pages pages = { .count = count, .bytes = SMALL_PAGE };
+	double ns;
+
+	pages.memory = memory_on(0, count * SMALL_PAGE, false);
+	ns = measure(&pages);
+	release(pages.memory, count * SMALL_PAGE);
+	return ns;
+}
+
+/* Map the same huge page of the file count times: the TLB knows virtual addresses only. */
+static double measure_huge(int file, size_t count)
+{
+	struct pages pages = { .count = count, .bytes = HUGE_PAGE };
+	size_t bytes = (count + 1) * HUGE_PAGE;
+	char *space = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			   -1, 0);
+	double ns;
+
+	if (space == MAP_FAILED)
+		fail("mmap");
+	pages.memory = (char *)(((uintptr_t)space + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+	for (size_t page = 0; page < count; page++)
+		if (mmap(pages.memory + page * HUGE_PAGE, HUGE_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+			fail("mmap of a huge page");
+	ns = measure(&pages);
+	release(space, bytes);
+	return ns;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = { "first", "second", "walk" };
+	const char usage[] = "FIRST SECOND WALK HUGE_FIRST HUGE_SECOND HUGE_WALK";
+	int file = memfd_create("known_tlb", MFD_HUGETLB);
+
+	if (file < 0 || ftruncate(file, HUGE_PAGE))
+		fail("memfd_create");
+	pin(0);
+	for (int i = 0; i < 6; i++) {
+		size_t count = (size_t)argument(argc, argv, i + 1, GROUP, PAGES_MAX, usage);
+
+		if (i < 3)
+			result(measure_small(count), "ns", "tlb.small.%s", names[i]);
+		else
+			result(measure_huge(file, count), "ns", "tlb.huge.%s", names[i - 3]);
+	}
+	return 0;
+}
