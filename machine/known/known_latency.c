@@ -18,7 +18,7 @@
 #define WARM_UP		(16UL << 10)
 #define BURST		(16 * LINE)	/* read at once, then wait until the rate allows more */
 
-static const int percents[] = { 25, 50, 77, 90, 96 };
+static const int percents[] = { 25, 50, 77, 93, 96 };
 
 static struct cycle cycle;
 static volatile bool chasing;
