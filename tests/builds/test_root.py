@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.build.root import VERSIONS_OF, Bind, Root
+from kloc.build.root import QEMU_SOURCE, VERSIONS_OF, Bind, Root
 
 
 def test_process_becomes_the_program(tools: Root) -> None:
@@ -64,3 +64,9 @@ def test_versions_are_of_all_tools(tools: Root) -> None:
     versions = tools.versions()
     assert versions.keys() == VERSIONS_OF.keys()
     assert versions["linux-source"].startswith("6.12.")
+
+
+def test_root_has_the_source_of_qemu(tools: Root) -> None:
+    names = [path.name for path in (tools.path / QEMU_SOURCE).iterdir()]
+    assert sum(name.endswith(".dsc") for name in names) == 1
+    assert any(".orig.tar." in name for name in names)

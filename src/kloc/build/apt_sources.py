@@ -42,6 +42,11 @@ def apt_lines(etc: Path = ETC) -> list[str]:
     ]
 
 
+def source_lines(etc: Path = ETC) -> list[str]:
+    """Return apt's lines for the source packages of SUITE, on the mirrors of `apt_lines`."""
+    return [line.replace("deb ", "deb-src ", 1) for line in apt_lines(etc)]
+
+
 def _mirror(sources: Sequence[Source], suite: str) -> str | None:
     """Return the HTTP mirror from which the host gets Debian's `suite`, or None."""
     for source in sources:

@@ -32,12 +32,14 @@ def bootstrap(
     seconds: float,
     variant: str = "essential",
     lines: Sequence[str] = (),
+    source: tuple[str, Path] | None = None,
 ) -> None:
     """Write a Debian root with `packages` to the file `tar`.
 
     `what` names the root in messages. `seconds` is about how long this takes. `variant` is
-    mmdebstrap's; `lines` are apt's (default: those of SUITE). Without root it works in a user
-    namespace. Raises KlocError if a package does not exist, or if mmdebstrap fails.
+    mmdebstrap's; `lines` are apt's (default: those of SUITE). `source` is a source package, whose
+    files are fetched into a directory of the root; `lines` must name an archive that has it.
+    Without root this works in a user namespace. Raises KlocError if a package does not exist, or if mmdebstrap fails.
     """
     install_missing()
     mode = "root" if os.geteuid() == 0 else "unshare"
@@ -46,6 +48,7 @@ def bootstrap(
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
     argv = [
         *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *excluded),
+        *((f"--customize-hook={_fetch_source(*source)}",) if source else ()),
         *(f"--include={','.join(packages)}", SUITE, "-", *(lines or apt_lines())),
     ]
     terminal.command_line(argv)
@@ -54,6 +57,19 @@ def bootstrap(
         status, errors = _mmdebstrap(argv, environment, out)
     if status != 0:
         raise _bootstrap_error(what, errors)
+
+
+def _fetch_source(package: str, directory: Path) -> str:
+    """Return the hook of mmdebstrap that fetches a source package with the new root's own apt.
+
+    mmdebstrap runs it outside of the root, with the root's path as $1; MMDEBSTRAP_APT_CONFIG makes
+    the host's apt use the root's archives, keys and lists.
+    """
+    fetch = f"apt-get --quiet --download-only --only-source source {package}"
+    return (
+        f'mkdir -p "$1/{directory}" && cd "$1/{directory}" '
+        f'&& APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" {fetch}'
+    )
 
 
 def _mmdebstrap(

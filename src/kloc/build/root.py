@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tool root: a Debian root with compiler, kernel source and QEMU, the same on every host.
+"""The tool root: a Debian root with compiler and the sources of kernel and QEMU, the same everywhere.
 
 It is in the cache directory. Programs enter it through `unshare` and `chroot`, as root or in a
 user namespace. It installs nothing on the host.
@@ -22,6 +22,7 @@ PACKAGES = (
     "bison",
     "ccache",
     "cpio",
+    "dpkg-dev",
     "e2fsprogs",
     "flex",
     "gcc",
@@ -30,21 +31,28 @@ PACKAGES = (
     "libarchive13t64",
     "libc6-dev",
     "libelf-dev",
+    "libglib2.0-dev",
     "libssl-dev",
     "linux-config-6.12",
     "linux-source-6.12",
     "make",
+    "meson",
+    "ninja-build",
     "patch",
     "perl",
+    "pkgconf",
     "python3-minimal",
-    "qemu-system-x86",
+    "python3-venv",
+    "qemu-system-data",
     "seabios",
     "sparse",
     "xz-utils",
 )
 
+QEMU_SOURCE = Path("usr/src/qemu")
+"""Where a root has the files of Debian's qemu source package, relative to it."""
+
 VERSIONS_OF = {
-    "qemu": "qemu-system-x86",
     "gcc": "gcc-14",
     "linux-source": "linux-source-6.12",
     "libc": "libc6",
@@ -209,7 +217,14 @@ def tool_root() -> Root:
 def _make(draft: Path) -> None:
     check_namespaces()
     tar = draft / "root.tar"
-    bootstrap.bootstrap("the Debian root with compiler and QEMU", PACKAGES, tar, seconds=60)
+    bootstrap.bootstrap(
+        "the Debian root with compiler and sources",
+        PACKAGES,
+        tar,
+        seconds=80,
+        lines=[*apt_sources.apt_lines(), *apt_sources.source_lines()],
+        source=("qemu", QEMU_SOURCE),
+    )
     root = unpack(tar, draft)
     show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
     installed = dict(line.split() for line in root.run(show).splitlines())

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kloc.build.apt_sources import DEFAULT_MIRROR, DEFAULT_SECURITY_MIRROR, apt_lines
+from kloc.build.apt_sources import (
+    DEFAULT_MIRROR,
+    DEFAULT_SECURITY_MIRROR,
+    apt_lines,
+    source_lines,
+)
 
 ONE_LINE = """\
 # deb http://comment.example/debian bookworm main
@@ -114,3 +119,11 @@ def test_etc_without_files_gives_the_default_mirrors(tmp_path: Path) -> None:
 def test_mirror_of_another_system_is_not_used(tmp_path: Path) -> None:
     etc = make_etc(tmp_path, "noble", system="ubuntu", sources=UBUNTU)
     assert apt_lines(etc) == lines(DEFAULT_MIRROR, DEFAULT_SECURITY_MIRROR)
+
+
+def test_source_packages_come_from_the_same_mirrors(tmp_path: Path) -> None:
+    etc = make_etc(tmp_path, "trixie", sources=DEB822)
+    binary = [line.split() for line in apt_lines(etc)]
+    source = [line.split() for line in source_lines(etc)]
+    assert [line[0] for line in source] == ["deb-src"] * len(binary)
+    assert [line[1:] for line in source] == [line[1:] for line in binary]

@@ -45,6 +45,18 @@ def test_root_is_written_with_the_packages_and_a_fixed_time(
     assert epoch == str(bootstrap.EPOCH)
 
 
+def test_source_package_is_fetched_by_the_root_s_apt(
+    replace_mmdebstrap: Callable[[str], Path],
+) -> None:
+    tar = replace_mmdebstrap('for argument; do echo "$argument"; done')
+    source = ("qemu", Path("usr/src/qemu"))
+    bootstrap.bootstrap("a root", ["bc"], tar, seconds=1, source=source)
+    (hook,) = (line for line in tar.read_text().splitlines() if "hook" in line)
+    assert hook.startswith('--customize-hook=mkdir -p "$1/usr/src/qemu" && cd "$1/usr/src/qemu"')
+    assert hook.endswith("source qemu")
+    assert "$MMDEBSTRAP_APT_CONFIG" in hook
+
+
 def test_missing_package_is_named(replace_mmdebstrap: Callable[[str], Path]) -> None:
     tar = replace_mmdebstrap("echo 'E: Unable to locate package redsi' >&2; exit 1")
     with pytest.raises(KlocError, match="no package redsi"):
