@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +13,24 @@ from kloc.machine import launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import prepare_parts
 from kloc.measure import policy, what_if
-from support.in_machine import SOURCES
+from kloc.measure.machine_bench import answers
 
 pytestmark = pytest.mark.machine
 
-COMMANDS = ("chase 0 16 250000", "chase 1 16 250000")
+COMMANDS = ("known_latency 0 1 1", "known_latency 1 1 1")
 """Dependent loads from memory on the fast node, and on the slow node."""
 
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return programs.build(SOURCES / "chase.c")
+    return programs.build(answers.SOURCES / "known_latency.c")
 
 
 def run(program: Path, fast_kinds: tuple[str, ...]) -> tuple[list[float], Any]:
     """Return the mean latency of each of COMMANDS in ns, and the timing model's report."""
     host = profile.load(profile.DEFAULT)
     job = Job(
-        name="chase",
+        name="latency",
         profile=host,
         scripts={"measured": "".join(f"{program.parent}/{line}\n" for line in COMMANDS)},
         settings=policy.load(what_if.NEITHER).settings("", host),
@@ -39,11 +38,8 @@ def run(program: Path, fast_kinds: tuple[str, ...]) -> tuple[list[float], Any]:
         fast_kinds=fast_kinds,
     )
     raw = launcher.run(job, prepare_parts(()))
-    reports = [json.loads(line) for line in raw.frames["measured"].splitlines()]
-    latencies = []
-    for report in reports:
-        computing = report["instructions"] * host.cpu.ns_per_instruction
-        latencies.append((report["elapsed_ns"] - computing) / report["accesses"])
+    lines = [line.split() for line in raw.frames["measured"].splitlines()]
+    latencies = [float(value) for _, name, value, _ in lines if name.endswith(".idle")]
     return latencies, raw.model
 
 

@@ -30,6 +30,7 @@ from kloc.build import (
 from kloc.machine import guest_commands, profile
 from kloc.measure import workload
 from kloc.measure.cost import runner as cost
+from kloc.measure.machine_bench import answers
 from kloc.measure.workload import Workload
 
 TEST_PROGRAMS = PROJECT / "tests" / "plugin"
@@ -146,7 +147,7 @@ def _builders() -> Iterator[Callable[[], object]]:
     packages = {(), guest_commands.PACKAGES, *(one.packages for one in workloads)}
     yield from (partial(guest_image.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for one in workloads for name in one.programs}
-    sources.update({cost.CALLS}, TEST_PROGRAMS.glob("*.c"))
+    sources.update({cost.CALLS}, answers.SOURCES.glob("*.c"), TEST_PROGRAMS.glob("*.c"))
     yield from (partial(programs.build, source) for source in sorted(sources))
     disks = {cost.DISK_BYTES}
     for name in profile.names():

@@ -52,13 +52,16 @@ def test_every_kind_has_a_description_and_a_builder(
     assert built_kinds() <= {path.parent.name for path in inventory.used_here()}
 
 
-def test_what_the_shell_and_the_tests_need_is_used_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_shell_bench_and_the_tests_need_is_used_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     requests: list[object] = []
     monkeypatch.setattr(guest_image, "guest_image", requests.append)
     monkeypatch.setattr(programs, "build", requests.append)
     inventory.used_here()
     assert guest_commands.PACKAGES in requests
-    assert PROJECT / "tests/plugin/chase.c" in requests
+    assert PROJECT / "tests/plugin/hotset.c" in requests
+    assert PROJECT / "machine/known/known_latency.c" in requests
 
 
 def test_items_have_size_age_and_use(empty_cache: Path) -> None:
