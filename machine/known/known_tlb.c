@@ -8,30 +8,44 @@
  *
  * Numbers of pages are multiples of GROUP. Page-table entries of GROUP pages share a
  * line. The chase visits one page of each group, then the next page of each, so that
- * with many groups each visit finds the line of the entry outside of the L1. Lines are
- * spread evenly over the sets of an L1 with SETS sets.
+ * with many groups each visit finds the line of the entry outside of the L1.
+ *
+ * The lines themselves are in the last-level cache, and never in the L1: they are
+ * spread over so few of its SETS sets that each has at least CROWD of them.
  */
 #include "chases.h"
 
 #define GROUP	8
 #define SETS	64UL
+#define CROWD	32UL
 #define LOADS	(32UL << 10)
 
 #define PAGES_MAX	65536
 
-/* Pages of one size, each at its own virtual address. */
+/* Pages of one size, each at its own virtual address, whose lines share some sets of the L1. */
 struct pages {
 	char *memory;
-	size_t count, bytes;
+	size_t count, bytes, sets;
 };
+
+/* Return how many sets the lines of so many pages share, a power of two. */
+static size_t sets_of(size_t count)
+{
+	size_t sets = 1;
+
+	while (sets < SETS && 2 * sets * CROWD <= count)
+		sets *= 2;
+	return sets;
+}
 
 /* Return the line of a page that is accessed. Lines of huge pages are all different. */
 static void **line_of(const struct pages *pages, size_t page)
 {
 	size_t group = page / GROUP, member = page % GROUP;
-	size_t line = (group + member * (SETS / GROUP)) % SETS;
+	size_t number = (group / SETS * GROUP + member) * SETS +
+			(group + member * GROUP) % SETS;
+	size_t line = number / pages->sets * SETS + number % pages->sets;
 
-	line += (group / SETS * GROUP + member) * SETS;
 	return (void **)(pages->memory + page * pages->bytes + line * LINE % pages->bytes);
 }
 
@@ -66,7 +80,7 @@ static double measure(const struct pages *pages)
 
 static double measure_small(size_t count)
 {
-	struct pages pages = { .count = count, .bytes = SMALL_PAGE };
+	struct pages pages = { .count = count, .bytes = SMALL_PAGE, .sets = sets_of(count) };
 	double ns;
 
 	pages.memory = memory_on(0, count * SMALL_PAGE, false);
@@ -78,7 +92,7 @@ static double measure_small(size_t count)
 /* Map the same huge page of the file count times: the TLB knows virtual addresses only. */
 static double measure_huge(int file, size_t count)
 {
-	struct pages pages = { .count = count, .bytes = HUGE_PAGE };
+	struct pages pages = { .count = count, .bytes = HUGE_PAGE, .sets = sets_of(count) };
 	size_t bytes = (count + 1) * HUGE_PAGE;
 	char *space = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			   -1, 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc bench cost`: its arguments, and the document that it writes."""
+"""`kloc bench`: its arguments, and the documents that it writes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, UsageError
 from kloc.build import root
+from kloc.machine import profile
 from kloc.measure.cost import kernels, runner
+from kloc.measure.machine_bench import answers
+from kloc.measure.machine_bench import runner as machine_bench
+from support import made_up_answers
 from support.command import run
 from support.made_up_costs import measured
 
@@ -56,7 +60,51 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_measurement(tmp_pat
         run("bench", "cost", "--json", str(tmp_path / "no" / "cost.json"))
 
 
-def test_bench_measures_only_cost(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bench_measures_only_cost_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run("bench", "costs")
     assert "'costs'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cost", "tlb"], "takes no group"),
+        (["cost", "--machines", "cxl"], "--machines"),
+        (["machine", "--kernels", "base"], "--kernels"),
+        (["machine", "tbl"], "did you mean 'tlb'"),
+        (["machine", "--machines", "cxll"], "did you mean 'cxl'"),
+    ],
+)
+def test_arguments_of_the_other_measurement_and_unknown_names_are_refused(
+    arguments: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        run("bench", *arguments)
+
+
+def test_a_dry_run_prints_the_programs_of_each_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("bench", "machine", "cores", "--machines", "cxl,tiered", "--dry-run") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "cxl, cores: known_cores 4",
+        "tiered, cores: known_cores 4",
+    ]
+
+
+def test_all_machines_and_answers_are_written_and_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(
+        profiles: list[profile.Profile], groups: list[answers.Group]
+    ) -> list[machine_bench.Measured]:
+        return [made_up_answers.measured(one, groups) for one in profiles]
+
+    monkeypatch.setattr(machine_bench, "measure", measure)
+    monkeypatch.setattr(profile, "check_host", lambda _: None)
+    assert run("bench", "machine", "--json", str(tmp_path / "machine.json")) == 0
+    document: dict[str, Any] = json.loads((tmp_path / "machine.json").read_text())
+    names = [each["machine"]["name"] for each in document["machines"]]
+    assert names == profile.names()
+    assert "fast.idle" in document["machines"][0]["answers"]
+    printed = capsys.readouterr().out
+    assert all(f"{name}: known answers" in printed for name in names)

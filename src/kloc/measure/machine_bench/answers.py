@@ -191,15 +191,16 @@ def _tlb_commands(profile: Profile) -> list[str]:
 
 
 def _tlb_answers(size: str, title: str) -> list[Answer]:
+    # All lines are in the last-level cache.
     def first(profile: Profile, _: Mapping[str, float]) -> float:
-        return profile.cpu.ns_per_instruction
+        return profile.cpu.llc_latency_ns
 
     def second(profile: Profile, _: Mapping[str, float]) -> float:
-        return profile.cpu.ns_per_instruction + profile.tlb.second_latency_ns
+        return profile.cpu.llc_latency_ns + profile.tlb.second_latency_ns
 
     def walk(profile: Profile, _: Mapping[str, float]) -> float:
-        # The line, and the line of its page's entry, are in the last-level cache.
-        return second(profile, {}) + 2 * profile.cpu.llc_latency_ns
+        # So is the entry of the page. Those above it are in the paging-structure cache.
+        return 2 * profile.cpu.llc_latency_ns
 
     return [
         Answer(f"tlb.{size}.first", f"{title}, first TLB reaches", "ns", first),
