@@ -39,7 +39,8 @@ def bootstrap(
     `what` names the root in messages. `seconds` is about how long this takes. `variant` is
     mmdebstrap's; `lines` are apt's (default: those of SUITE). `source` is a source package, whose
     files are fetched into a directory of the root; `lines` must name an archive that has it.
-    Without root this works in a user namespace. Raises KlocError if a package does not exist, or if mmdebstrap fails.
+    Without root this works in a user namespace. Raises KlocError if a package does not exist, or if
+    mmdebstrap fails.
     """
     install_missing()
     mode = "root" if os.geteuid() == 0 else "unshare"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tool root: a Debian root with compiler and the sources of kernel and QEMU, the same everywhere.
+"""The tool root: a Debian root with compiler and the sources of kernel and QEMU.
 
-It is in the cache directory. Programs enter it through `unshare` and `chroot`, as root or in a
-user namespace. It installs nothing on the host.
+It is in the cache directory, the same on every host. Programs enter it through `unshare` and
+`chroot`, as root or in a user namespace. It installs nothing on the host.
 """
 
 import json
