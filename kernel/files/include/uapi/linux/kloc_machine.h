@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Interface between the guest kernel of the two-tier machine and its timing
- * model, a QEMU plugin. Both include this file; both are little-endian, 64-bit.
+ * Interface between the guest of the two-tier machine and its timing model, a
+ * QEMU plugin. Both include this file; both are little-endian, 64-bit.
  *
- * Time: simulated time T is instructions x CPI + stalls + idle. The model
- * computes it, and the guest reads it as TSC + offset. The TSC is QEMU's
- * instruction clock: 1 ns for each instruction, plus jumps while idle. The model
- * publishes the offset in the page below.
+ * Calls: the guest executes a long NOP, 0f 1f 80 CALL 'K' 'L' 'C' (nopl
+ * disp32(%rax)), with an argument in RAX. Any other machine, or this one without
+ * the model, ignores the NOP. LAYOUT is the kernel's; the others are made by a
+ * program, so that they work on a kernel without this driver, too.
  *
- * Page: the memory of an ivshmem-plain PCI device. QEMU and the plugin map it
- * from one file.
- *
- * Calls: the guest fills in the page and executes a long NOP, 0f 1f 80 CALL 'K'
- * 'L' 'C' (nopl disp32(%rax)), to tell the model what only the guest knows. Any
- * other machine, or this one without the model, ignores the NOP.
+ * Page: struct kloc_machine_page, in the kernel's own memory. The kernel writes
+ * it, and the model reads it.
  */
 #ifndef _UAPI_LINUX_KLOC_MACHINE_H
 #define _UAPI_LINUX_KLOC_MACHINE_H
@@ -21,59 +17,54 @@
 #include <linux/types.h>
 
 #define KLOC_MACHINE_MAGIC	0x45434f4c4b4d3231ULL
-#define KLOC_MACHINE_VERSION	3
-
-/* PCI device numbers (bus 0) of the ivshmem devices, function 0 */
-#define KLOC_MACHINE_PCI_PAGE	4	/* this page */
-#define KLOC_MACHINE_PCI_DISK	5	/* first disk; the others follow */
-#define KLOC_MACHINE_PCI_DISKS	4
+#define KLOC_MACHINE_VERSION	4
 
 /* Bytes that follow 0f 1f 80 CALL */
 #define KLOC_MACHINE_NOP_1	'K'
 #define KLOC_MACHINE_NOP_2	'L'
 #define KLOC_MACHINE_NOP_3	'C'
 
-/* CALL: what the guest reports, with the fields that the call reads */
+/* CALL, and its argument in RAX */
 enum kloc_machine_call {
-	/* The kernel is up: layout. */
+	/* The kernel is up: guest-physical address of kloc_machine_page. */
 	KLOC_MACHINE_LAYOUT = 1,
-	/* The load phase begins. The model notes which memory is free. */
+	/*
+	 * The load phase begins. The model notes which memory is free.
+	 * CLOCK_MONOTONIC in ns, as in the calls below.
+	 */
 	KLOC_MACHINE_START = 2,
-	/* The measured region begins: tsc, monotonic, page counts. */
-	KLOC_MACHINE_BEGIN = 3,
-	/* The measured region ends: tsc, monotonic, page counts. */
-	KLOC_MACHINE_END = 4,
-	/* Another task runs from now on: slot, mm. */
-	KLOC_MACHINE_SWITCH = 6,
-	/* Copies until DMA_END stand for a device's DMA: dma_bytes_per_us. */
-	KLOC_MACHINE_DMA_BEGIN = 7,
-	KLOC_MACHINE_DMA_END = 8,
-	/* The core enters and leaves idle: tsc, storage_pending (on entry). */
-	KLOC_MACHINE_IDLE_ENTER = 9,
-	KLOC_MACHINE_IDLE_EXIT = 10,
+	/* The warm-up begins: the model computes time, its caches are empty. */
+	KLOC_MACHINE_WARM = 3,
+	/* The measured region begins, and the warm-up ends. */
+	KLOC_MACHINE_BEGIN = 4,
+	/* The measured region ends. */
+	KLOC_MACHINE_END = 5,
 };
 
-/*
- * Reading the TSC, the offset and the TSC again takes fewer instructions than
- * this. If it took more, the reader was interrupted, and has to read again.
- */
-#define KLOC_MACHINE_READ_INSTRUCTIONS	64
-
-/* One slot for each background thread. Slot 0 is everything else. */
+/* Threads that migrated pages, by name. The last slot is all further ones. */
 #define KLOC_MACHINE_SLOTS	32
 #define KLOC_MACHINE_COMM	16
 
-/* Tags in page->private of an untyped page: what the page is used for */
-#define KLOC_MACHINE_TAG_SOCKET	0x4b434f534b4c4f43ULL
-#define KLOC_MACHINE_TAG_STACK	0x4b4154534b4c4f43ULL
-
 /*
- * Tags in page->index of a new page: what it was allocated for, as far as the
- * GFP flags tell. The owner overwrites the tag with its own index.
+ * Tags: what a page was allocated for, as its allocator's caller says. The tag is
+ * in page->index from before the page is zeroed until its owner writes its own
+ * index there; many kernel pages keep it. Pages of a PGD have theirs in
+ * page->private, since the kernel uses their index.
+ *
+ * While a page has KLOC_MACHINE_TAG_SLAB and no type yet, it has the address of
+ * its kmem_cache where struct slab has it.
+ *
+ * The lowest two bits of a tag are 0.
  */
-#define KLOC_MACHINE_NEW_ANON		0x4e4f4e414b4c4f43ULL
-#define KLOC_MACHINE_NEW_FILE		0x454c49464b4c4f43ULL
-#define KLOC_MACHINE_NEW_BLOCKDEV	0x44564b424b4c4f43ULL
+#define KLOC_MACHINE_TAGS		0x4741544b434f4c00ULL
+#define KLOC_MACHINE_TAG_ANON		(KLOC_MACHINE_TAGS + 0x04)
+#define KLOC_MACHINE_TAG_FILE		(KLOC_MACHINE_TAGS + 0x08)
+#define KLOC_MACHINE_TAG_BLOCKDEV	(KLOC_MACHINE_TAGS + 0x0c)
+#define KLOC_MACHINE_TAG_SHMEM		(KLOC_MACHINE_TAGS + 0x10)
+#define KLOC_MACHINE_TAG_PAGETABLE	(KLOC_MACHINE_TAGS + 0x14)
+#define KLOC_MACHINE_TAG_STACK		(KLOC_MACHINE_TAGS + 0x18)
+#define KLOC_MACHINE_TAG_SOCKET		(KLOC_MACHINE_TAGS + 0x1c)
+#define KLOC_MACHINE_TAG_SLAB		(KLOC_MACHINE_TAGS + 0x20)
 
 enum kloc_machine_kind {
 	KLOC_MACHINE_ANON,
@@ -100,9 +91,8 @@ enum kloc_machine_reason {
 #define KLOC_MACHINE_SECTION_SHIFT	27
 
 struct kloc_machine_slot {
-	char comm[KLOC_MACHINE_COMM];
+	char comm[KLOC_MACHINE_COMM];	/* empty if the slot is not used */
 	__u64 migrated;			/* pages that the thread migrated */
-	__u64 reserved;
 };
 
 /* What the model needs to find out what a page is used for */
@@ -132,27 +122,8 @@ struct kloc_machine_layout {
 };
 
 struct kloc_machine_page {
-	/* Written by the model */
 	__u64 magic;
 	__u64 version;
-	__s64 offset;			/* T = TSC + offset, ns */
-	__u64 reserved;
-	__u64 background;		/* background core is ahead of T by, ns */
-	__u64 modelled;			/* 1 in the measured region, else 0 */
-	__u64 instructions;		/* executed, as of the last update */
-	__u64 time;			/* T, as of the last update, ns */
-	__u64 own_core;			/* 1 if they run on their own core */
-	__u64 to_guest[23];
-
-	/* Written by the guest */
-	__u64 tsc;			/* TSC at the call */
-	__u64 monotonic;		/* CLOCK_MONOTONIC at the call, ns */
-	__u64 slot;			/* slot of the running task */
-	__u64 mm;			/* address space of the running task */
-	__u64 dma_bytes_per_us;
-	__u64 storage_pending;		/* requests that the disks are serving */
-	__u64 runnable;			/* not used */
-	__u64 to_model[25];
 
 	/* Pages moved since boot, by enum kloc_machine_kind */
 	__u64 promoted[KLOC_MACHINE_KINDS];
