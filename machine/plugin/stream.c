@@ -17,7 +17,7 @@ static bool is_step(int64_t distance)
 	return distance >= -STEP_MAX && distance <= STEP_MAX;
 }
 
-static void take_step(struct stream *stream, uint64_t line, int64_t distance)
+static void take_step(struct stream *stream, uint64_t line, int64_t distance, uint64_t now_ps)
 {
 	int direction = distance > 0 ? 1 : -1;
 
@@ -27,12 +27,16 @@ static void take_step(struct stream *stream, uint64_t line, int64_t distance)
 		stream->direction = direction;
 		stream->steps = 0;
 	}
-	if (stream->steps < STEPS_TO_TRUST)
+	if (stream->steps < STEPS_TO_TRUST) {
 		stream->steps++;
+		stream->since_ps = stream->used_ps;
+	}
 	stream->last = line;
+	stream->used_ps = now_ps;
 }
 
-enum stream_fit streams_follow(struct streams *streams, uint64_t line)
+enum stream_fit streams_follow(struct streams *streams, uint64_t line, uint64_t now_ps,
+			       uint64_t *since_ps)
 {
 	streams->clock++;
 	for (struct stream *s = streams->streams; s < streams->streams + STREAMS; s++) {
@@ -40,19 +44,24 @@ enum stream_fit streams_follow(struct streams *streams, uint64_t line)
 
 		if (!is_step(distance))
 			continue;
-		take_step(s, line, distance);
+		take_step(s, line, distance, now_ps);
 		s->used = streams->clock;
+		*since_ps = s->since_ps;
 		return s->steps >= STEPS_TO_TRUST ? STREAM_PREFETCHED : STREAM_SEEN;
 	}
 	return STREAM_NONE;
 }
 
-void streams_begin(struct streams *streams, uint64_t line)
+void streams_begin(struct streams *streams, uint64_t line, uint64_t now_ps)
 {
 	struct stream *oldest = streams->streams;
 
 	for (struct stream *s = streams->streams; s < streams->streams + STREAMS; s++)
 		if (s->used < oldest->used)
 			oldest = s;
-	*oldest = (struct stream){ .last = line, .used = streams->clock };
+	*oldest = (struct stream){
+		.last = line,
+		.used = streams->clock,
+		.used_ps = now_ps,
+	};
 }

@@ -3,16 +3,16 @@
  * The prefetcher: detects streams among L1 misses.
  *
  * A stream is a sequence of lines one or two lines apart, up or down. From its
- * third line on, a line is taken to be prefetched in time: a miss on it waits
- * for bandwidth only, not for latency. STREAMS streams are followed at once.
+ * third line on, a line is taken to be prefetched; overlap.h says when it arrives.
+ * STREAMS streams are followed at once.
  *
  * It follows virtual lines, as prefetchers that cross page boundaries do, so
  * that a stream stays one stream however its frames are placed in physical
  * memory.
  *
  * Limits:
- * - A prefetch always arrives in time, and no line is prefetched in vain: the
- *   bandwidth is booked when the line is accessed.
+ * - No line is prefetched in vain: the bandwidth is booked when the line is
+ *   accessed.
  * - Strides of more than two lines are not detected.
  */
 #ifndef STREAM_H
@@ -27,6 +27,8 @@
 struct stream {
 	uint64_t last;		/* line accessed last */
 	uint64_t used;		/* value of streams.clock at that time */
+	uint64_t used_ps;	/* the core's time then */
+	uint64_t since_ps;	/* when the stream was detected */
 	int direction;		/* 1 up, -1 down, 0 not known yet */
 	unsigned int steps;	/* in that direction, up to STEPS_TO_TRUST */
 };
@@ -48,15 +50,17 @@ enum stream_fit {
 /*
  * Look up the stream that a line continues, for each line that the L1 misses,
  * and advance the stream to it. The line is prefetched if this step and the one
- * before went in the same direction, by one or two lines each.
+ * before went in the same direction, by one or two lines each. Then *since_ps is set to
+ * the time of the stream's first step, when prefetches could begin.
  */
-enum stream_fit streams_follow(struct streams *streams, uint64_t line);
+enum stream_fit streams_follow(struct streams *streams, uint64_t line, uint64_t now_ps,
+			       uint64_t *since_ps);
 
 /*
  * Begin a new stream at this line, in place of the one that has not advanced for
  * longest. Call this only for a line that no cache holds: otherwise the few
  * lines that an interrupt touches would replace all streams.
  */
-void streams_begin(struct streams *streams, uint64_t line);
+void streams_begin(struct streams *streams, uint64_t line, uint64_t now_ps);
 
 #endif /* STREAM_H */

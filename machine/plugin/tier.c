@@ -38,13 +38,23 @@ void tier_clear(struct tier *tier, uint64_t now_ps)
 	units_clear(&tier->written);
 }
 
+/* Devices copy ahead of the cores' time. Let the ledger follow only from afar. */
+static void advance(struct tier *tier, enum transfer transfer, uint64_t now_ps)
+{
+	bool by_device = transfer == TRANSFER_DMA_READ || transfer == TRANSFER_DMA_WRITE;
+	uint64_t ahead_ps = by_device ? SLOTS_KEPT << SLOT_SHIFT : 0;
+
+	if (now_ps > ahead_ps)
+		ledger_advance(&tier->ledger, now_ps - ahead_ps);
+}
+
 static bool is_write(enum transfer transfer)
 {
 	return transfer == TRANSFER_WRITE || transfer == TRANSFER_DMA_WRITE;
 }
 
-uint64_t tier_transfer(struct tier *tier, enum transfer transfer, enum requester who,
-		       uint64_t now_ps, uint64_t line)
+uint64_t tier_transfer(struct tier *tier, enum transfer transfer, uint64_t now_ps,
+		       uint64_t line)
 {
 	const struct tier_config *config = tier->config;
 	bool write = is_write(transfer);
@@ -53,16 +63,38 @@ uint64_t tier_transfer(struct tier *tier, enum transfer transfer, enum requester
 					    line >> tier->unit_shift))
 		return 0;
 	tier->bytes[transfer] += config->unit_bytes;
-	return ledger_book(&tier->ledger, who, now_ps,
+	advance(tier, transfer, now_ps);
+	return ledger_book(&tier->ledger, now_ps,
 			   write ? config->write_unit_ps : config->read_unit_ps);
 }
 
-uint64_t tier_miss(struct tier *tier, enum requester who, uint64_t now_ps, uint64_t line,
-		   bool store, bool streamed)
+/* Return the factor between two points of the curve, at a utilisation between theirs. */
+static uint64_t interpolate(const struct loaded_point *from, const struct loaded_point *to,
+			    uint32_t utilisation)
 {
-	uint64_t wait_ps = tier_transfer(tier, TRANSFER_READ, who, now_ps, line);
+	int64_t rise = (int64_t)to->factor - (int64_t)from->factor;
+	int64_t along = (int64_t)utilisation - from->utilisation;
+	int64_t width = (int64_t)to->utilisation - from->utilisation;
 
-	if (streamed)
-		return wait_ps;
-	return wait_ps + (store ? tier->config->store_ps : tier->config->load_ps);
+	return (uint64_t)(from->factor + rise * along / width);
+}
+
+/* Return by how much the latency is longer than the idle one, x LOADED_ONE. */
+static uint64_t loaded_factor(const struct tier_config *config, uint32_t utilisation)
+{
+	const struct loaded_point *points = config->points;
+	unsigned int count = config->point_count;
+
+	for (unsigned int i = 1; i < count; i++)
+		if (utilisation < points[i].utilisation)
+			return interpolate(&points[i - 1], &points[i], utilisation);
+	return count ? points[count - 1].factor : LOADED_ONE;
+}
+
+uint64_t tier_latency_ps(const struct tier *tier)
+{
+	uint64_t utilisation = (uint64_t)ledger_utilisation(&tier->ledger) * LOADED_ONE / SLOT_PS;
+
+	return tier->config->read_ps * loaded_factor(tier->config, (uint32_t)utilisation) /
+	       LOADED_ONE;
 }

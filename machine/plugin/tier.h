@@ -2,20 +2,22 @@
 /*
  * One tier of memory: its latency, its bandwidth, and the units that it moves.
  *
- * A miss stalls the core until the tier has bandwidth for it (see bandwidth.h),
- * and then for the tier's latency: for a load READ_NS, for a store store_stall x
- * WRITE_NS (see config.h), since the store buffer hides a part of it. A
- * prefetched miss waits for bandwidth only.
+ * A line comes after a wait for bandwidth (see bandwidth.h) and the tier's read
+ * latency. A store's line does, too: the store reads it to own it. Who waits for
+ * that, and how much of it, is decided in overlap.h.
+ *
+ * Latency rises with load, by the tier's curve: at a utilisation of its bandwidth
+ * it is so many times the idle latency, linear between the curve's points and
+ * constant after the last. Reads, write-backs and devices' copies all count.
  *
  * Memory such as Optane moves larger units than a line of 64 bytes. Accessing one
  * line then moves its complete unit, unless the unit is in the buffer of the
  * UNITS_KEPT units moved last. Reads and writes have a buffer each.
  *
  * Limits:
- * - A store's miss is a read for ownership, but its latency comes from WRITE_NS:
- *   with the profile `optane` it stalls for 45 ns, where a load stalls for 305.
  * - A buffered unit takes no bandwidth, and has the same latency as any other.
- * - Latency is constant: it depends on neither rows and banks nor load.
+ * - Latency depends on load alone, and not on rows, banks or the mix of reads and
+ *   writes.
  */
 #ifndef TIER_H
 #define TIER_H
@@ -58,14 +60,13 @@ void tier_clear(struct tier *tier, uint64_t now_ps);
  * Move the unit of a line at now_ps, unless it is buffered. Return how long the
  * transfer waits for bandwidth, in ps.
  */
-uint64_t tier_transfer(struct tier *tier, enum transfer transfer, enum requester who,
-		       uint64_t now_ps, uint64_t line);
+uint64_t tier_transfer(struct tier *tier, enum transfer transfer, uint64_t now_ps,
+		       uint64_t line);
 
 /*
- * Serve a miss on a line at now_ps. streamed: the line was prefetched. Return how
- * long the core stalls, in ps.
+ * Return the read latency at the tier's utilisation as of the latest transfer, in ps. A
+ * wait for bandwidth adds to it.
  */
-uint64_t tier_miss(struct tier *tier, enum requester who, uint64_t now_ps, uint64_t line,
-		   bool store, bool streamed);
+uint64_t tier_latency_ps(const struct tier *tier);
 
 #endif /* TIER_H */

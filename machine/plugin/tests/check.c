@@ -27,9 +27,11 @@ static const struct {
 	{ "live", test_live },
 	{ "machine", test_machine },
 	{ "observer", test_observer },
+	{ "overlap", test_overlap },
 	{ "pages", test_pages },
 	{ "stream", test_stream },
 	{ "tier", test_tier },
+	{ "tlb", test_tlb },
 };
 
 int main(void)

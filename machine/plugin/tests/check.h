@@ -23,8 +23,10 @@ void test_json(void);
 void test_live(void);
 void test_machine(void);
 void test_observer(void);
+void test_overlap(void);
 void test_pages(void);
 void test_stream(void);
 void test_tier(void);
+void test_tlb(void);
 
 #endif /* CHECK_H */

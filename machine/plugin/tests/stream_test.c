@@ -3,14 +3,15 @@
 #include "stream.h"
 
 static struct streams streams;
+static uint64_t now_ps, since_ps;
 
 /* Miss a line that no cache holds. Return whether it is prefetched. */
 static bool miss(uint64_t line)
 {
-	enum stream_fit fit = streams_follow(&streams, line);
+	enum stream_fit fit = streams_follow(&streams, line, now_ps, &since_ps);
 
 	if (fit == STREAM_NONE)
-		streams_begin(&streams, line);
+		streams_begin(&streams, line, now_ps);
 	return fit == STREAM_PREFETCHED;
 }
 
@@ -58,7 +59,7 @@ static void cached_lines_displace_none(void)
 	for (uint64_t line = 1000; line < 1003; line++)
 		miss(line);
 	for (uint64_t i = 1; i < 100; i++)
-		CHECK(streams_follow(&streams, i * 10000) == STREAM_NONE);
+		CHECK(streams_follow(&streams, i * 10000, now_ps, &since_ps) == STREAM_NONE);
 	CHECK(miss(1003));
 }
 
@@ -81,8 +82,22 @@ static void the_oldest_is_forgotten(void)
 	CHECK(!miss(5003));
 }
 
+/* Prefetches begin with the second line of a stream, or of its new direction. */
+static void stream_begins_at_its_first_step(void)
+{
+	streams_clear(&streams);
+	for (now_ps = 100; now_ps < 110; now_ps++)
+		miss(900 + now_ps);
+	CHECK(since_ps == 101);
+	CHECK(!miss(1008));
+	now_ps = 200;
+	CHECK(miss(1007));
+	CHECK(since_ps == 110);
+}
+
 void test_stream(void)
 {
+	stream_begins_at_its_first_step();
 	third_line_is_prefetched();
 	goes_down_and_skips_a_line();
 	turning_round_starts_over();

@@ -4,56 +4,135 @@
 
 static struct tier tier;
 
+#define PERCENT(percent)	((percent) * LOADED_ONE / 100)
+
 static const struct tier_config dram = {
-	.name = "dram", .load_ps = 80000, .store_ps = 40000,
+	.name = "dram", .read_ps = 80000,
 	.unit_bytes = 64, .read_unit_ps = 8533, .write_unit_ps = 8533,
 };
 
 static const struct tier_config optane = {
-	.name = "optane", .load_ps = 300000, .store_ps = 100000,
+	.name = "optane", .read_ps = 300000,
 	.unit_bytes = 256, .read_unit_ps = 100000, .write_unit_ps = 400000,
 };
 
-static void miss_costs_latency(void)
+static const struct tier_config loaded = {
+	.name = "loaded", .read_ps = 100000,
+	.unit_bytes = 64, .read_unit_ps = 1000, .write_unit_ps = 2000,
+	.point_count = 4,
+	.points = {
+		{ PERCENT(0), PERCENT(100) }, { PERCENT(50), PERCENT(110) },
+		{ PERCENT(75), PERCENT(210) }, { PERCENT(90), PERCENT(400) },
+	},
+};
+
+static bool within_percent(uint64_t value, uint64_t expected)
+{
+	uint64_t error = value > expected ? value - expected : expected - value;
+
+	return error * 100 <= expected;
+}
+
+static void idle_tier_has_its_latency_and_no_wait(void)
 {
 	tier_init(&tier, &dram);
-	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 0, 1, false, false) == 80000);
-	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 0, 2, true, false) == 40000);
-	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 0, 3, false, true) == 0);
-	CHECK(tier.bytes[TRANSFER_READ] == 3 * 64);
+	CHECK(tier_transfer(&tier, TRANSFER_READ, 0, 1) == 0);
+	CHECK(tier_latency_ps(&tier) == 80000);
+	CHECK(tier.bytes[TRANSFER_READ] == 64);
 	CHECK(tier.bytes[TRANSFER_WRITE] == 0);
+	tier_init(&tier, &loaded);
+	CHECK(tier_latency_ps(&tier) == 100000);
+}
+
+/* Transfer a line every gap_ps for 200 us. Return the latency then. */
+static uint64_t latency_under(enum transfer transfer, uint64_t gap_ps)
+{
+	tier_init(&tier, &loaded);
+	for (uint64_t now_ps = 0; now_ps < 200000000; now_ps += gap_ps)
+		tier_transfer(&tier, transfer, now_ps, now_ps / gap_ps);
+	return tier_latency_ps(&tier);
+}
+
+static void latency_follows_the_curve(void)
+{
+	CHECK(within_percent(latency_under(TRANSFER_READ, 4000), 105000));
+	CHECK(within_percent(latency_under(TRANSFER_READ, 2000), 110000));
+	CHECK(within_percent(latency_under(TRANSFER_READ, 1600), 160000));
+	CHECK(within_percent(latency_under(TRANSFER_READ, 1212), 305000));
+	CHECK(within_percent(latency_under(TRANSFER_READ, 1000), 400000));
+	CHECK(within_percent(latency_under(TRANSFER_READ, 500), 400000));
+	/* A write takes twice as long. */
+	CHECK(within_percent(latency_under(TRANSFER_WRITE, 3200), 160000));
+}
+
+static void latency_falls_when_the_load_ends(void)
+{
+	CHECK(latency_under(TRANSFER_READ, 1000) > 399000);
+	tier_transfer(&tier, TRANSFER_READ, 400000000, 1);
+	CHECK(tier_latency_ps(&tier) == 100000);
+	CHECK(latency_under(TRANSFER_READ, 1000) > 399000);
+	tier_clear(&tier, 0);
+	CHECK(tier_latency_ps(&tier) == 100000);
 }
 
 static void unit_moves_as_a_whole_and_once(void)
 {
 	tier_init(&tier, &optane);
-	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 0, 4, false, false) == 300000);
-	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 300000, 7, false, false) == 300000);
+	tier_transfer(&tier, TRANSFER_READ, 0, 4);
+	tier_transfer(&tier, TRANSFER_READ, 300000, 7);
 	CHECK(tier.bytes[TRANSFER_READ] == 256);
-	CHECK(tier_miss(&tier, REQUESTER_WORKLOAD, 600000, 8, false, false) == 300000);
+	tier_transfer(&tier, TRANSFER_READ, 600000, 8);
 	CHECK(tier.bytes[TRANSFER_READ] == 512);
 	/* Sixteen other units replace it in the buffer. */
 	for (uint64_t line = 100; line < 100 + 16 * 4; line += 4)
-		tier_transfer(&tier, TRANSFER_READ, REQUESTER_WORKLOAD, 900000, line);
-	tier_transfer(&tier, TRANSFER_READ, REQUESTER_WORKLOAD, 900000, 4);
+		tier_transfer(&tier, TRANSFER_READ, 900000, line);
+	tier_transfer(&tier, TRANSFER_READ, 900000, 4);
 	CHECK(tier.bytes[TRANSFER_READ] == 19 * 256);
 }
 
 static void writes_have_a_rate_and_a_buffer_of_their_own(void)
 {
 	tier_init(&tier, &optane);
-	tier_transfer(&tier, TRANSFER_READ, REQUESTER_WORKLOAD, 0, 4);
-	CHECK(tier_transfer(&tier, TRANSFER_WRITE, REQUESTER_WORKLOAD, 0, 4) == 0);
+	tier_transfer(&tier, TRANSFER_READ, 0, 4);
+	CHECK(tier_transfer(&tier, TRANSFER_WRITE, 0, 4) == 0);
 	CHECK(tier.bytes[TRANSFER_WRITE] == 256);
 	CHECK(tier.ledger.taken_ps[0] + tier.ledger.taken_ps[1] + tier.ledger.taken_ps[2] +
 	      tier.ledger.taken_ps[3] == 500000);
-	CHECK(tier_transfer(&tier, TRANSFER_DMA_WRITE, REQUESTER_WORKLOAD, 0, 5) == 0);
+	CHECK(tier_transfer(&tier, TRANSFER_DMA_WRITE, 0, 5) == 0);
 	CHECK(tier.bytes[TRANSFER_DMA_WRITE] == 0);
+}
+
+/* A device copies 64 KiB, booked at once for the next 100 us: cores are not hurried along. */
+static void device_copies_ahead_of_the_cores(void)
+{
+	tier_init(&tier, &loaded);
+	tier_transfer(&tier, TRANSFER_READ, 10 * SLOT_PS, 0);
+	for (uint64_t line = 1; line <= 1024; line++)
+		tier_transfer(&tier, TRANSFER_DMA_WRITE, 10 * SLOT_PS + line * 100000, line);
+	CHECK(tier.bytes[TRANSFER_DMA_WRITE] == 65536);
+	CHECK(tier.ledger.latest == 10);
+	/* Alone, devices take the ledger along in the end. */
+	tier_transfer(&tier, TRANSFER_DMA_READ, SLOTS * SLOT_PS * 5, 0);
+	CHECK(tier.ledger.latest == 5 * SLOTS - SLOTS_KEPT);
+	CHECK(tier.ledger.lost_ps == 0);
+}
+
+/* A device gets all of the bandwidth that the cores leave. */
+static void device_may_use_the_whole_bandwidth(void)
+{
+	tier_init(&tier, &dram);
+	for (uint64_t line = 0; line < 1000; line++)
+		tier_transfer(&tier, TRANSFER_DMA_READ, 0, line);
+	CHECK(within_percent(tier_transfer(&tier, TRANSFER_DMA_READ, 0, 1000), 8533000));
 }
 
 void test_tier(void)
 {
-	miss_costs_latency();
+	idle_tier_has_its_latency_and_no_wait();
+	latency_follows_the_curve();
+	latency_falls_when_the_load_ends();
 	unit_moves_as_a_whole_and_once();
 	writes_have_a_rate_and_a_buffer_of_their_own();
+	device_copies_ahead_of_the_cores();
+	device_may_use_the_whole_bandwidth();
 }

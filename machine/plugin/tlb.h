@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The TLB of one core, its paging-structure cache, and the walk of page tables.
+ *
+ * The first level has entries of 4 KiB pages and entries of 2 MiB pages, the
+ * second holds both. All are set-associative with exact LRU. What the first level
+ * evicts stays in the second. The paging-structure cache holds the last entries of
+ * each of the three levels of directories above the page table, so that most walks
+ * read one entry only.
+ *
+ * An entry is found by its virtual page and the number of its address space;
+ * kernel addresses are the same in all spaces. It also holds the page's frame: an
+ * entry whose frame is not the page's frame any more is stale, and is not found.
+ *
+ * That is why a switch of address spaces flushes nothing: the guest's processor
+ * has no PCID, so that the guest's kernel has to flush by loading CR3, but the
+ * servers that the profiles stand for have it, and their kernels keep the entries
+ * of the last spaces. Loading CR3 with the value that it has is a flush of
+ * that space, and the caller should treat it so (tlb_flush_space()).
+ *
+ * Limits:
+ * - A change of a page of a space that is not loaded is seen only if its frame
+ *   changes: not if it is made read-only, or its Accessed bit is cleared.
+ * - Pages of 1 GiB are held as pages of 2 MiB. All kernel pages count as global.
+ * - There are no instruction TLBs, and no walk is made ahead of an access.
+ * - Four-level paging only.
+ */
+#ifndef TLB_H
+#define TLB_H
+
+#include <stdbool.h>
+
+#include "units.h"
+
+#define TLB_HUGE_SHIFT		21
+#define TLB_LEVELS		4	/* levels of a page table */
+#define TLB_DIRECTORIES		3	/* levels in the paging-structure cache */
+#define TLB_DIRECTORY_WAYS	32	/* places for entries of the lowest; 4 of the others */
+
+struct tlb_shape {
+	unsigned int entries, ways;	/* entries / ways is a power of two */
+};
+
+struct tlb_config {
+	struct tlb_shape small;		/* first level, 4 KiB pages */
+	struct tlb_shape huge;		/* first level, 2 MiB pages */
+	struct tlb_shape second;	/* second level, both */
+};
+
+/* A set-associative array of keys and frames; a set's entries are in order of use. */
+struct tlb_array {
+	uint64_t *keys;
+	uint64_t *frames;
+	uint64_t set_mask;
+	unsigned int ways;
+};
+
+/* The last entries of one level of directories, in order of use. */
+struct tlb_directory {
+	uint64_t keys[TLB_DIRECTORY_WAYS];
+	uint64_t tables[TLB_DIRECTORY_WAYS];	/* address of the table that it points to */
+};
+
+struct tlb {
+	struct tlb_array small, huge, second;
+	struct tlb_directory directories[TLB_DIRECTORIES];	/* the top first */
+};
+
+enum tlb_result { TLB_FIRST, TLB_SECOND, TLB_MISS };
+
+/* Set up an empty TLB. Return false if memory is short. */
+bool tlb_init(struct tlb *tlb, const struct tlb_config *config);
+void tlb_free(struct tlb *tlb);
+
+/*
+ * Look up an address in the address space with this number. physical is where
+ * the address is now. A second-level hit is put into the first level. After a miss
+ * the caller walks the page table and calls tlb_insert().
+ */
+enum tlb_result tlb_find(struct tlb *tlb, uint64_t address, uint32_t space,
+			 uint64_t physical);
+
+/* Insert a page into both levels. page_shift: 12, or 21 and more for a huge page. */
+void tlb_insert(struct tlb *tlb, uint64_t address, uint32_t space, uint64_t physical,
+		unsigned int page_shift);
+
+/* INVLPG: drop the page of this address, of either size, and all directory entries. */
+void tlb_flush_page(struct tlb *tlb, uint64_t address, uint32_t space);
+
+/* Drop all entries of one space, but not the kernel's. */
+void tlb_flush_space(struct tlb *tlb, uint32_t space);
+
+/* Drop everything, the kernel's entries too. */
+void tlb_flush_all(struct tlb *tlb);
+
+/* A walk: where the entries are that translate an address. */
+struct tlb_walk {
+	unsigned int levels;		/* 4; 3 for a page of 2 MiB, 2 for 1 GiB */
+	unsigned int first;		/* see tlb_skip(); 0 after tlb_walk() */
+	unsigned int page_shift;	/* 12, 21 or 30 */
+	uint64_t entries[TLB_LEVELS];	/* their physical addresses, the top first */
+	uint64_t physical;		/* what the address translates to */
+};
+
+/*
+ * Return a pointer to the eight bytes at this guest-physical address, or NULL. They
+ * must be writable.
+ */
+typedef uint64_t *tlb_memory(void *context, uint64_t physical);
+
+/*
+ * Walk the page table at root (the value of CR3), and set the Accessed bit in each entry
+ * that lacks it, as a processor does. Return false if the address has no page.
+ */
+bool tlb_walk(struct tlb_walk *walk, uint64_t root, uint64_t address, tlb_memory *memory,
+	      void *context);
+
+/*
+ * Set walk.first to the first entry that the core has to read, the ones above it being
+ * in the paging-structure cache, and put the walk's directory entries there.
+ */
+void tlb_skip(struct tlb *tlb, struct tlb_walk *walk, uint64_t address, uint32_t space);
+
+#endif /* TLB_H */
