@@ -41,7 +41,7 @@ def test_a_deviation_has_a_sign_and_no_expectation_a_dash() -> None:
 
 def test_remarks_name_the_answers_that_are_off() -> None:
     good = measured(machine("good"), CHOSEN)
-    bad = measured(machine("bad"), CHOSEN, fast_idle=1.1, cores_spin=5)
+    bad = measured(machine("bad"), CHOSEN, fast_idle=1.1, slow_traffic_50=0.5)
     first, second, *sources = machine_bench_table.remarks([good, bad])
     assert "off" not in first and first.startswith("good: ")
     assert second.endswith("within the tolerance; off: fast.idle.")

@@ -227,8 +227,8 @@ CORES = (
         "cores.spin",
         "round trip, shared word",
         "us",
+        # Each core sees the other's store at the beginning of its next turn.
         lambda profile, _: 2 * profile.quantum_us,
-        None,
         cores=2,
     ),
     Answer("cores.pipe", "round trip, pipes", "us", None, cores=2),
