@@ -7,20 +7,24 @@
 #define LINES_BELOW	63	/* a pointer may be so many lines below the address, */
 #define LINES_ABOVE	1	/* or so many above it */
 
-/* Four codes; comparisons give -1 for true. */
+/* Vectors of 16 bytes. Comparisons of codes give truths: -1 for true. */
+typedef uint64_t words_t __attribute__((vector_size(16), may_alias));
 typedef uint32_t codes_t __attribute__((vector_size(16), may_alias));
 typedef int32_t truths_t __attribute__((vector_size(16), may_alias));
 
-#define VECTORS		(OVERLAP_WORDS / 4)
+#define VECTORS		(OVERLAP_WORDS / 4)	/* of codes, in a line */
 
 /*
- * Return a code of 32 bits for the line of an address. Codes of lines within the same
+ * Compute a code of 32 bits for the line of an address. Codes of lines within the same
  * 256 GiB differ as the lines do; those of lines far apart are near each other by chance
- * only (1 in 60 million).
+ * only (1 in 60 million). Addresses are vectors or not.
  */
+#define LINE_CODE(address)	(((address) >> LINE_SHIFT) + ((address) >> 38 << 22) + \
+				 ((address) >> 38 << 9))
+
 static uint32_t line_code(uint64_t address)
 {
-	return (uint32_t)(address >> LINE_SHIFT) + (uint32_t)(address >> 38) * 0x9e3779b1U;
+	return (uint32_t)LINE_CODE(address);
 }
 
 void overlap_init(struct overlap *overlap, const struct overlap_config *config)
@@ -39,6 +43,14 @@ void overlap_clear(struct overlap *overlap)
 	overlap->first_ps = NEVER;
 }
 
+static void note_first(struct overlap *overlap, unsigned int place)
+{
+	if (overlap->ready_ps[place] >= overlap->first_ps)
+		return;
+	overlap->first_ps = overlap->ready_ps[place];
+	overlap->first = place;
+}
+
 /* Drop the lines that have arrived by now_ps. */
 static void drop_arrived(struct overlap *overlap, uint64_t now_ps)
 {
@@ -53,8 +65,7 @@ static void drop_arrived(struct overlap *overlap, uint64_t now_ps)
 
 		if (ready_ps > now_ps) {
 			overlap->order[kept++] = (uint8_t)place;
-			if (ready_ps < overlap->first_ps)
-				overlap->first_ps = ready_ps;
+			note_first(overlap, place);
 			continue;
 		}
 		overlap->free |= 1U << place;
@@ -125,7 +136,7 @@ static uint64_t wait_window(struct overlap *overlap, uint64_t now_ps, uint64_t i
 	return now_ps;
 }
 
-/* Return whether a word of a line under way may point to the line of this code. */
+/* Return whether a word of a line under way points to the line of this code, or near it. */
 static bool is_pointed_to(const struct overlap *overlap, uint32_t code)
 {
 	const int32_t limit = INT32_MIN + LINES_BELOW + LINES_ABOVE + 1;
@@ -133,10 +144,17 @@ static bool is_pointed_to(const struct overlap *overlap, uint32_t code)
 	const codes_t *points = (const codes_t *)overlap->points;
 	const codes_t above = { biased, biased, biased, biased };
 	const truths_t limits = { limit, limit, limit, limit };
-	truths_t any = { 0 };
+	truths_t any = { 0 }, other = { 0 };
 
-	for (unsigned int i = 0; i < overlap->config.outstanding * VECTORS; i++)
-		any |= (truths_t)(above - points[i]) < limits;
+	/* Free places point nowhere. */
+	for (unsigned int place = 0; place < overlap->config.outstanding; place += 2) {
+		any |= (truths_t)(above - points[0]) < limits;
+		other |= (truths_t)(above - points[1]) < limits;
+		any |= (truths_t)(above - points[2]) < limits;
+		other |= (truths_t)(above - points[3]) < limits;
+		points += 2 * VECTORS;
+	}
+	any |= other;
 	return any[0] | any[1] | any[2] | any[3];
 }
 
@@ -176,16 +194,6 @@ static unsigned int oldest_store(const struct overlap *overlap)
 	return overlap->order[i];
 }
 
-static unsigned int first_to_arrive(const struct overlap *overlap)
-{
-	unsigned int first = overlap->order[0];
-
-	for (unsigned int i = 1; i < overlap->count; i++)
-		if (overlap->ready_ps[overlap->order[i]] < overlap->ready_ps[first])
-			first = overlap->order[i];
-	return first;
-}
-
 struct overlap_start overlap_wait(struct overlap *overlap, uint64_t now_ps, uint64_t insn,
 				  uint64_t address, bool store)
 {
@@ -206,7 +214,7 @@ struct overlap_start overlap_wait(struct overlap *overlap, uint64_t now_ps, uint
 	if (store && overlap->stores >= overlap->config.store_buffer)
 		now_ps = wait_for(overlap, oldest_store(overlap), now_ps, OVERLAP_STORE);
 	if (overlap->count >= overlap->config.outstanding)
-		now_ps = wait_for(overlap, first_to_arrive(overlap), now_ps, OVERLAP_FULL);
+		now_ps = wait_for(overlap, overlap->first, now_ps, OVERLAP_FULL);
 	if (start_ps < now_ps)
 		start_ps = now_ps;
 	overlap->now_ps = now_ps;
@@ -220,13 +228,15 @@ struct overlap_start overlap_wait(struct overlap *overlap, uint64_t now_ps, uint
 /* Note where the words of a line point to. Words that point into the line itself do not count. */
 static void note_pointers(uint32_t *points, const void *content, uint64_t address)
 {
-	uint64_t words[OVERLAP_WORDS];
+	const uint32_t own = line_code(address);
+	const words_t *words = content;
 
-	memcpy(words, content, sizeof(words));
-	for (int i = 0; i < OVERLAP_WORDS; i++) {
-		bool itself = words[i] >> LINE_SHIFT == address >> LINE_SHIFT;
+	for (int i = 0; i < VECTORS; i++) {
+		codes_t low = (codes_t)LINE_CODE(words[2 * i]);
+		codes_t high = (codes_t)LINE_CODE(words[2 * i + 1]);
+		codes_t codes = { low[0], low[2], high[0], high[2] };
 
-		points[i] = itself ? 0 : line_code(words[i]);
+		((codes_t *)points)[i] = codes & (codes_t)(codes != own);
 	}
 }
 
@@ -268,8 +278,7 @@ void overlap_add(struct overlap *overlap, const struct overlap_line *line)
 	overlap->order[overlap->count++] = (uint8_t)place;
 	overlap->stores += overlap->store;
 	overlap->ready_ps[place] = ready_ps;
-	if (ready_ps < overlap->first_ps)
-		overlap->first_ps = ready_ps;
+	note_first(overlap, place);
 	overlap->lines[place] = (struct overlap_under_way){
 		.asked = overlap->insn,
 		.walk_end_ps = walk_end_ps,

@@ -106,7 +106,7 @@ struct overlap_line {
 	uint64_t bandwidth_ps;	/* wait for bandwidth */
 	bool streamed;		/* it was prefetched */
 	uint64_t since_ps;	/* if streamed: when its stream was detected */
-	const void *content;	/* the line's 64 bytes, aligned to 8; or NULL: no pointers */
+	const void *content;	/* the line's 64 bytes, aligned to 16; or NULL: no pointers */
 	struct overlap_source source;
 	struct overlap_source walk_source;	/* of the page table, if walk_ps > 0 */
 };
@@ -127,6 +127,7 @@ struct overlap {
 	unsigned int stores;			/* those of them that stores asked for */
 	uint32_t free;				/* places that are free, as bits */
 	uint64_t first_ps;			/* when the first of them arrives, or ~0 */
+	unsigned int first;			/* its place */
 	uint8_t order[OVERLAP_LINES_MAX];	/* their places, the oldest first */
 	uint64_t ready_ps[OVERLAP_LINES_MAX];	/* by place: when the line arrives */
 	struct overlap_under_way lines[OVERLAP_LINES_MAX];

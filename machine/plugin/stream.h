@@ -25,16 +25,17 @@
 #define STREAMS		16
 
 struct stream {
-	uint64_t last;		/* line accessed last */
-	uint64_t used;		/* value of streams.clock at that time */
-	uint64_t used_ps;	/* the core's time then */
+	uint64_t used_ps;	/* the core's time when its last line was accessed */
 	uint64_t since_ps;	/* when the stream was detected */
 	int direction;		/* 1 up, -1 down, 0 not known yet */
 	unsigned int steps;	/* in that direction, up to STEPS_TO_TRUST */
 };
 
 struct streams {
-	uint64_t clock;		/* L1 misses so far */
+	uint64_t clock;			/* L1 misses so far */
+	/* Codes of the lines accessed last of each stream, see stream.c */
+	uint32_t last[STREAMS] __attribute__((aligned(16)));
+	uint64_t used[STREAMS];		/* value of clock at that time */
 	struct stream streams[STREAMS];
 };
 
