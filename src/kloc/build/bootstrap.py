@@ -32,13 +32,13 @@ def bootstrap(
     seconds: float,
     variant: str = "essential",
     lines: Sequence[str] = (),
-    source: tuple[str, Path] | None = None,
+    hook: str | None = None,
 ) -> None:
     """Write a Debian root with `packages` to the file `tar`.
 
     `what` names the root in messages. `seconds` is about how long this takes. `variant` is
-    mmdebstrap's; `lines` are apt's (default: those of SUITE). `source` is a source package, whose
-    files are fetched into a directory of the root; `lines` must name an archive that has it.
+    mmdebstrap's; `lines` are apt's (default: those of SUITE). `hook` is a shell command that is run
+    outside of the complete root, with the root's path as $1; `fetch_hook` returns one.
     Without root this works in a user namespace. Raises KlocError if a package does not exist, or if
     mmdebstrap fails.
     """
@@ -49,8 +49,9 @@ def bootstrap(
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
     argv = [
         *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *excluded),
-        *((f"--customize-hook={_fetch_source(*source)}",) if source else ()),
-        *(f"--include={','.join(packages)}", SUITE, "-", *(lines or apt_lines())),
+        *((f"--customize-hook={hook}",) if hook else ()),
+        *((f"--include={','.join(packages)}",) if packages else ()),
+        *(SUITE, "-", *(lines or apt_lines())),
     ]
     terminal.command_line(argv)
     environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}
@@ -60,17 +61,21 @@ def bootstrap(
         raise _bootstrap_error(what, errors)
 
 
-def _fetch_source(package: str, directory: Path) -> str:
-    """Return the hook of mmdebstrap that fetches a source package with the new root's own apt.
+def fetch_hook(command: str, directory: Path) -> str:
+    """Return the hook of `bootstrap` that runs apt's `command` in a directory of the new root.
 
-    mmdebstrap runs it outside of the root, with the root's path as $1; MMDEBSTRAP_APT_CONFIG makes
-    the host's apt use the root's archives, keys and lists.
+    It is the host's apt with the root's archives, keys and lists, which mmdebstrap describes in the
+    file MMDEBSTRAP_APT_CONFIG. The directory is created.
     """
-    fetch = f"apt-get --quiet --download-only --only-source source {package}"
     return (
         f'mkdir -p "$1/{directory}" && cd "$1/{directory}" '
-        f'&& APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" {fetch}'
+        f'&& export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" && {command}'
     )
+
+
+def fetch_source(package: str, directory: Path) -> str:
+    """Return the hook of `bootstrap` that fetches a source package into a directory of the root."""
+    return fetch_hook(f"apt-get --quiet --download-only --only-source source {package}", directory)
 
 
 def _mmdebstrap(

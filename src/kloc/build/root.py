@@ -223,7 +223,7 @@ def _make(draft: Path) -> None:
         tar,
         seconds=80,
         lines=[*apt_sources.apt_lines(), *apt_sources.source_lines()],
-        source=("qemu", QEMU_SOURCE),
+        hook=bootstrap.fetch_source("qemu", QEMU_SOURCE),
     )
     root = unpack(tar, draft)
     show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]

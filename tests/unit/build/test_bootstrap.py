@@ -49,12 +49,18 @@ def test_source_package_is_fetched_by_the_root_s_apt(
     replace_mmdebstrap: Callable[[str], Path],
 ) -> None:
     tar = replace_mmdebstrap('for argument; do echo "$argument"; done')
-    source = ("qemu", Path("usr/src/qemu"))
-    bootstrap.bootstrap("a root", ["bc"], tar, seconds=1, source=source)
+    fetch = bootstrap.fetch_source("qemu", Path("usr/src/qemu"))
+    bootstrap.bootstrap("a root", ["bc"], tar, seconds=1, hook=fetch)
     (hook,) = (line for line in tar.read_text().splitlines() if "hook" in line)
     assert hook.startswith('--customize-hook=mkdir -p "$1/usr/src/qemu" && cd "$1/usr/src/qemu"')
     assert hook.endswith("source qemu")
     assert "$MMDEBSTRAP_APT_CONFIG" in hook
+
+
+def test_root_may_have_no_packages(replace_mmdebstrap: Callable[[str], Path]) -> None:
+    tar = replace_mmdebstrap('echo "$@"')
+    bootstrap.bootstrap("an empty root", [], tar, seconds=1, variant="custom")
+    assert "--include" not in tar.read_text()
 
 
 def test_missing_package_is_named(replace_mmdebstrap: Callable[[str], Path]) -> None:
