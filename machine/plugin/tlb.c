@@ -8,7 +8,7 @@
 #define KEY_HUGE	(1ULL << 63)
 #define SPACE_SHIFT	36	/* number of a page within 48 bits of address */
 #define PAGE_MASK	((1ULL << SPACE_SHIFT) - 1)
-#define SPACES		(1U << 26)
+#define SPACES		(1U << 26)	/* numbers of spaces that a key can hold */
 
 #define ENTRY_PRESENT	(1ULL << 0)
 #define ENTRY_ACCESSED	(1ULL << 5)
@@ -16,20 +16,23 @@
 #define ENTRY_ADDRESS	0x000ffffffffff000ULL
 #define INDEX_BITS	9
 
-/* Places for entries of each directory, the top first. */
-static const unsigned int directory_ways[TLB_DIRECTORIES] = { 4, 4, TLB_DIRECTORY_WAYS };
+/* The paging-structure cache, the top directory first. */
+static const struct tlb_shape directory_shapes[TLB_DIRECTORIES] = {
+	{ .entries = 4, .ways = 4 }, { .entries = 4, .ways = 4 }, { .entries = 32, .ways = 4 },
+};
 
-/* Return the number of the address space of an address: 0 for the kernel's. */
-static uint64_t space_of(uint64_t address, uint32_t space)
+/* Return the number of a space in keys. 0 is the kernel's part of all spaces. */
+static uint64_t space_number(uint32_t space)
 {
-	return address >> 63 ? 0 : space % SPACES;
+	return (space + 1ULL) % SPACES;
 }
 
 /* Return the key of whatever is at address, for entries that cover 2^shift bytes. */
 static uint64_t make_key(uint64_t address, uint32_t space, unsigned int shift)
 {
-	return (address >> shift & PAGE_MASK >> (shift - FRAME_SHIFT)) |
-	       space_of(address, space) << SPACE_SHIFT;
+	uint64_t number = address >> 63 ? 0 : space_number(space);
+
+	return (address >> shift & PAGE_MASK >> (shift - FRAME_SHIFT)) | number << SPACE_SHIFT;
 }
 
 static uint64_t small_key(uint64_t address, uint32_t space)
@@ -40,19 +43,6 @@ static uint64_t small_key(uint64_t address, uint32_t space)
 static uint64_t huge_key(uint64_t address, uint32_t space)
 {
 	return make_key(address, space, TLB_HUGE_SHIFT) | KEY_HUGE;
-}
-
-static uint64_t key_space(uint64_t key)
-{
-	return (key & ~KEY_HUGE) >> SPACE_SHIFT;
-}
-
-/* Kernel pages have bit 47 of their address set, and are in no space. */
-static bool is_kernel_key(uint64_t key)
-{
-	unsigned int top = key & KEY_HUGE ? 47 - TLB_HUGE_SHIFT : 47 - FRAME_SHIFT;
-
-	return key >> top & 1;
 }
 
 static bool array_init(struct tlb_array *array, const struct tlb_shape *shape)
@@ -106,28 +96,6 @@ static unsigned int find_way(const struct tlb_array *array, size_t set, uint64_t
 	return way;
 }
 
-/* Find a key, and make it the most recently used. A stale entry is not found. */
-static bool array_find(struct tlb_array *array, uint64_t key, uint64_t frame)
-{
-	size_t set = array_set(array, key);
-	unsigned int way = find_way(array, set, key);
-
-	if (way == array->ways || array->frames[set + way] != frame)
-		return false;
-	if (way)
-		put_first(array, set, way, key, frame);
-	return true;
-}
-
-/* Insert a key, in place of its stale entry or of the least recently used one. */
-static void array_insert(struct tlb_array *array, uint64_t key, uint64_t frame)
-{
-	size_t set = array_set(array, key);
-	unsigned int way = find_way(array, set, key);
-
-	put_first(array, set, way < array->ways ? way : way - 1, key, frame);
-}
-
 /* Empty a way of a set: the entries behind it move up. */
 static void drop_way(struct tlb_array *array, size_t set, unsigned int way)
 {
@@ -136,6 +104,29 @@ static void drop_way(struct tlb_array *array, size_t set, unsigned int way)
 		array->frames[set + way] = array->frames[set + way + 1];
 	}
 	array->keys[set + way] = NO_KEY;
+}
+
+/* Find a key, and make it the most recently used. A stale entry is dropped instead. */
+static bool array_find(struct tlb_array *array, uint64_t key, uint64_t frame)
+{
+	size_t set = array_set(array, key);
+	unsigned int way = find_way(array, set, key);
+
+	if (way == array->ways)
+		return false;
+	if (unlikely(array->frames[set + way] != frame)) {
+		drop_way(array, set, way);
+		return false;
+	}
+	if (way)
+		put_first(array, set, way, key, frame);
+	return true;
+}
+
+/* Insert a key that array_find() has not found, in place of the least recently used one. */
+static void array_insert(struct tlb_array *array, uint64_t key, uint64_t frame)
+{
+	put_first(array, array_set(array, key), array->ways - 1, key, frame);
 }
 
 static void array_drop(struct tlb_array *array, uint64_t key)
@@ -147,34 +138,34 @@ static void array_drop(struct tlb_array *array, uint64_t key)
 		drop_way(array, set, way);
 }
 
-static bool is_of_space(uint64_t key, uint64_t space)
+static bool is_of_space(uint64_t key, uint64_t number)
 {
-	return key != NO_KEY && !is_kernel_key(key) && key_space(key) == space;
+	return key != NO_KEY && (key & ~KEY_HUGE) >> SPACE_SHIFT == number;
 }
 
-static void array_drop_space(struct tlb_array *array, uint64_t space)
+static void array_drop_space(struct tlb_array *array, uint64_t number)
 {
 	for (size_t set = 0; set <= array->set_mask * array->ways; set += array->ways)
 		for (unsigned int way = array->ways; way--;)
-			if (is_of_space(array->keys[set + way], space))
+			if (is_of_space(array->keys[set + way], number))
 				drop_way(array, set, way);
-}
-
-static void directory_clear(struct tlb_directory *directory)
-{
-	memset(directory->keys, 0xff, sizeof(directory->keys));
 }
 
 bool tlb_init(struct tlb *tlb, const struct tlb_config *config)
 {
+	bool done;
+
 	*tlb = (struct tlb){ 0 };
-	if (!array_init(&tlb->small, &config->small) || !array_init(&tlb->huge, &config->huge) ||
-	    !array_init(&tlb->second, &config->second)) {
+	done = array_init(&tlb->small, &config->small) &&
+	       array_init(&tlb->huge, &config->huge) &&
+	       array_init(&tlb->second, &config->second);
+	for (int level = 0; done && level < TLB_DIRECTORIES; level++)
+		done = array_init(&tlb->directories[level], &directory_shapes[level]);
+	if (done)
+		tlb_flush_all(tlb);
+	else
 		tlb_free(tlb);
-		return false;
-	}
-	tlb_flush_all(tlb);
-	return true;
+	return done;
 }
 
 void tlb_free(struct tlb *tlb)
@@ -182,6 +173,8 @@ void tlb_free(struct tlb *tlb)
 	array_free(&tlb->small);
 	array_free(&tlb->huge);
 	array_free(&tlb->second);
+	for (int level = 0; level < TLB_DIRECTORIES; level++)
+		array_free(&tlb->directories[level]);
 }
 
 void tlb_flush_all(struct tlb *tlb)
@@ -190,7 +183,7 @@ void tlb_flush_all(struct tlb *tlb)
 	array_clear(&tlb->huge);
 	array_clear(&tlb->second);
 	for (int level = 0; level < TLB_DIRECTORIES; level++)
-		directory_clear(&tlb->directories[level]);
+		array_clear(&tlb->directories[level]);
 }
 
 enum tlb_result tlb_find(struct tlb *tlb, uint64_t address, uint32_t space, uint64_t physical)
@@ -232,26 +225,18 @@ void tlb_flush_page(struct tlb *tlb, uint64_t address, uint32_t space)
 	array_drop(&tlb->second, small);
 	array_drop(&tlb->second, huge);
 	for (int level = 0; level < TLB_DIRECTORIES; level++)
-		directory_clear(&tlb->directories[level]);
-}
-
-/* Forget the space's entries of a directory. Their keys are not those of arrays. */
-static void directory_drop_space(struct tlb_directory *directory, uint64_t space)
-{
-	for (unsigned int way = 0; way < TLB_DIRECTORY_WAYS; way++)
-		if (directory->keys[way] >> SPACE_SHIFT == space)
-			directory->keys[way] = NO_KEY;
+		array_clear(&tlb->directories[level]);
 }
 
 void tlb_flush_space(struct tlb *tlb, uint32_t space)
 {
-	uint64_t number = space % SPACES;
+	uint64_t number = space_number(space);
 
 	array_drop_space(&tlb->small, number);
 	array_drop_space(&tlb->huge, number);
 	array_drop_space(&tlb->second, number);
 	for (int level = 0; level < TLB_DIRECTORIES; level++)
-		directory_drop_space(&tlb->directories[level], number);
+		array_drop_space(&tlb->directories[level], number);
 }
 
 /* Return the physical address of the entry that translates address, level 0 being the top. */
@@ -289,27 +274,6 @@ bool tlb_walk(struct tlb_walk *walk, uint64_t root, uint64_t address, tlb_memory
 	return true;
 }
 
-/* Find an entry of a directory, or insert it. Return whether it was there. */
-static bool directory_use(struct tlb_directory *directory, unsigned int ways, uint64_t key,
-			  uint64_t table)
-{
-	uint64_t *keys = directory->keys;
-	uint64_t *tables = directory->tables;
-	unsigned int way = 0;
-	bool found;
-
-	while (way < ways - 1 && keys[way] != key)
-		way++;
-	found = keys[way] == key && tables[way] == table;
-	if (way) {
-		memmove(keys + 1, keys, way * sizeof(*keys));
-		memmove(tables + 1, tables, way * sizeof(*tables));
-	}
-	keys[0] = key;
-	tables[0] = table;
-	return found;
-}
-
 void tlb_skip(struct tlb *tlb, struct tlb_walk *walk, uint64_t address, uint32_t space)
 {
 	walk->first = 0;
@@ -318,7 +282,9 @@ void tlb_skip(struct tlb *tlb, struct tlb_walk *walk, uint64_t address, uint32_t
 		uint64_t key = make_key(address, space, shift);
 		uint64_t table = walk->entries[level + 1] & ~(FRAME_BYTES - 1);
 
-		if (directory_use(&tlb->directories[level], directory_ways[level], key, table))
+		if (array_find(&tlb->directories[level], key, table))
 			walk->first = level + 1;
+		else
+			array_insert(&tlb->directories[level], key, table);
 	}
 }

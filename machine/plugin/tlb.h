@@ -4,9 +4,9 @@
  *
  * The first level has entries of 4 KiB pages and entries of 2 MiB pages, the
  * second holds both. All are set-associative with exact LRU. What the first level
- * evicts stays in the second. The paging-structure cache holds the last entries of
- * each of the three levels of directories above the page table, so that most walks
- * read one entry only.
+ * evicts stays in the second, unless that has evicted it before. The paging-structure
+ * cache holds the last entries of each of the three levels of directories above the
+ * page table (4, 4 and 32 entries), so that most walks read one entry only.
  *
  * An entry is found by its virtual page and the number of its address space;
  * kernel addresses are the same in all spaces. It also holds the page's frame: an
@@ -35,7 +35,6 @@
 #define TLB_HUGE_SHIFT		21
 #define TLB_LEVELS		4	/* levels of a page table */
 #define TLB_DIRECTORIES		3	/* levels in the paging-structure cache */
-#define TLB_DIRECTORY_WAYS	32	/* places for entries of the lowest; 4 of the others */
 
 struct tlb_shape {
 	unsigned int entries, ways;	/* entries / ways is a power of two */
@@ -55,15 +54,9 @@ struct tlb_array {
 	unsigned int ways;
 };
 
-/* The last entries of one level of directories, in order of use. */
-struct tlb_directory {
-	uint64_t keys[TLB_DIRECTORY_WAYS];
-	uint64_t tables[TLB_DIRECTORY_WAYS];	/* address of the table that it points to */
-};
-
 struct tlb {
 	struct tlb_array small, huge, second;
-	struct tlb_directory directories[TLB_DIRECTORIES];	/* the top first */
+	struct tlb_array directories[TLB_DIRECTORIES];	/* the top first; for frames, tables */
 };
 
 enum tlb_result { TLB_FIRST, TLB_SECOND, TLB_MISS };
@@ -80,7 +73,10 @@ void tlb_free(struct tlb *tlb);
 enum tlb_result tlb_find(struct tlb *tlb, uint64_t address, uint32_t space,
 			 uint64_t physical);
 
-/* Insert a page into both levels. page_shift: 12, or 21 and more for a huge page. */
+/*
+ * Insert a page that tlb_find() has just missed into both levels. page_shift is 12, or
+ * 21 and more for a huge page.
+ */
 void tlb_insert(struct tlb *tlb, uint64_t address, uint32_t space, uint64_t physical,
 		unsigned int page_shift);
 
