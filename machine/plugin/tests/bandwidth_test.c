@@ -162,10 +162,12 @@ static uint32_t utilisation_of(uint64_t per_mille)
 static void utilisation_is_the_share_that_is_booked(void)
 {
 	CHECK(within_per_mille(utilisation_of(250), SLOT_PS / 4, 10));
-	CHECK(within_per_mille(utilisation_of(800), SLOT_PS * 8 / 10, 10));
 	CHECK(within_per_mille(utilisation_of(2000), SLOT_PS, 10));
-	/* In five time constants of silence it goes. */
-	ledger_advance(&ledger, ledger.latest * SLOT_PS + 6 * (SLOT_PS << AVERAGE_SHIFT) * 100);
+	CHECK(within_per_mille(utilisation_of(800), SLOT_PS * 8 / 10, 10));
+	/* It falls by half in 0.69 time constants of silence, and to nothing in 20. */
+	ledger_advance(&ledger, (ledger.latest + SLOTS_OPEN + 89) * SLOT_PS);
+	CHECK(within_per_mille(ledger_utilisation(&ledger), SLOT_PS * 4 / 10, 20));
+	ledger_advance(&ledger, (ledger.latest + (20 << AVERAGE_SHIFT)) * SLOT_PS);
 	CHECK(ledger_utilisation(&ledger) == 0);
 }
 

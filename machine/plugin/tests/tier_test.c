@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "check.h"
+#include "overlap.h"
 #include "tier.h"
 
 static struct tier tier;
@@ -25,6 +26,9 @@ static const struct tier_config loaded = {
 		{ PERCENT(75), PERCENT(210) }, { PERCENT(90), PERCENT(400) },
 	},
 };
+
+/* The same curve, and less bandwidth. */
+static struct tier_config narrow;
 
 static bool within_percent(uint64_t value, uint64_t expected)
 {
@@ -126,8 +130,61 @@ static void device_may_use_the_whole_bandwidth(void)
 	CHECK(within_percent(tier_transfer(&tier, TRANSFER_DMA_READ, 0, 1000), 8533000));
 }
 
+#define CORES	4
+
+/* Miss at random on four cores that run a quantum each in turn. Return the bytes moved. */
+static uint64_t miss_on_all_cores(uint64_t quantum_ps, uint64_t end_ps)
+{
+	static struct overlap overlaps[CORES];
+	const struct overlap_config config = {
+		.outstanding = 10, .store_buffer = 8, .prefetch = 20, .window = 224,
+		.insn_ps = 250,
+	};
+	uint64_t now_ps[CORES] = { 0 }, insn[CORES] = { 0 }, line = 0;
+
+	narrow = loaded;
+	narrow.read_unit_ps = 2500;
+	tier_init(&tier, &narrow);
+	for (int core = 0; core < CORES; core++)
+		overlap_init(&overlaps[core], &config);
+	for (uint64_t until_ps = quantum_ps; until_ps <= end_ps; until_ps += quantum_ps)
+		for (int core = 0; core < CORES; core++)
+			while (now_ps[core] < until_ps) {
+				struct overlap_line miss = { 0 };
+				struct overlap_start start;
+
+				insn[core] += 4;
+				now_ps[core] += 4 * config.insn_ps;
+				start = overlap_wait(&overlaps[core], now_ps[core], insn[core],
+						     ++line << 20, false);
+				now_ps[core] += start.wait_ps;
+				miss.bandwidth_ps = tier_transfer(&tier, TRANSFER_READ,
+								  start.start_ps, line);
+				miss.latency_ps = tier_latency_ps(&tier);
+				overlap_add(&overlaps[core], &miss);
+			}
+	return tier.bytes[TRANSFER_READ];
+}
+
+/*
+ * Forty lines under way and 2.5 ns for each: utilisation is 40 x 2.5 / (100 x factor). That
+ * and the curve agree at 0.625 and a factor of 1.6, and nowhere else. The curve is steep
+ * there: the two must not swing, whatever the quantum is.
+ */
+static void cores_settle_on_the_curve(void)
+{
+	uint64_t end_ps = 1000000000;
+	uint64_t bytes = end_ps / 2500 * 64 * 625 / 1000;
+
+	CHECK(within_percent(miss_on_all_cores(500000, end_ps), bytes));
+	CHECK(within_percent(miss_on_all_cores(2000000, end_ps), bytes));
+	CHECK(ledger_utilisation(&tier.ledger) > SLOT_PS * 60 / 100);
+	CHECK(ledger_utilisation(&tier.ledger) < SLOT_PS * 65 / 100);
+}
+
 void test_tier(void)
 {
+	cores_settle_on_the_curve();
 	idle_tier_has_its_latency_and_no_wait();
 	latency_follows_the_curve();
 	latency_falls_when_the_load_ends();
