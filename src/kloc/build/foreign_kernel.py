@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels that this project did not build: Debian's packages, .deb files and bzImage files.
+
+`prepare` makes what the machine boots of one: the bzImage, and an initramfs with the modules of the
+machine's disk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from kloc.base import cache, progress
+from kloc.base.errors import KlocError
+from kloc.build import apt_sources, bootstrap, initramfs, root
+from kloc.build.root import Bind, Root
+
+FORMAT = "1"
+"""Part of the cache key: change it when kernels are prepared differently."""
+
+DOWNLOADS = Path("kernel")
+"""The directory of a fetched root with the .deb files."""
+
+EXAMPLES = "a bzImage, a .deb file, or a Debian package such as linux-image-cloud-amd64"
+
+MAGIC, MAGIC_AT = b"HdrS", 0x202
+VERSION_AT, VERSION_BASE = 0x20E, 0x200
+"""Where the header of a bzImage has its magic number, and the offset of the release's text.
+
+See Documentation/arch/x86/boot.rst in the kernel's source.
+"""
+
+
+@dataclass(frozen=True)
+class ForeignKernel:
+    """A kernel that this project did not build, ready to boot.
+
+    `origin` says what it is: the package and its version, or the hash of its bzImage.
+    """
+
+    bzimage: Path
+    initramfs: Path
+    release: str
+    origin: dict[str, str]
+
+    def described(self) -> dict[str, str]:
+        """Return what a result says of its kernel."""
+        return {"release": self.release, **self.origin}
+
+
+def check(name: str) -> None:
+    """Raise KlocError if `name` is neither a file that exists nor the name of a package."""
+    if _is_path(name):
+        if not Path(name).is_file():
+            raise KlocError(f"{name} is not a file", f"--kernel takes {EXAMPLES}")
+    elif not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
+        raise KlocError(f"'{name}' is not a kernel", f"--kernel takes {EXAMPLES}")
+
+
+def prepare(name: str) -> ForeignKernel:
+    """Return the kernel `name`: the path of a bzImage or .deb file, or a package of Debian.
+
+    A package is fetched on first use, in the version that Debian has then. Raises KlocError if
+    there is no such kernel, or if its package lacks a driver of the machine's disk.
+    """
+    check(name)
+    if not _is_path(name):
+        return _from_package(_fetched(name))
+    path = Path(name)
+    return _from_package(path) if path.suffix == ".deb" else _from_image(path)
+
+
+def release_of(bzimage: Path) -> str:
+    """Return the release of a kernel, as uname -r prints it, from the header of its bzImage.
+
+    Raises KlocError if the file is not a bzImage.
+    """
+    content = bzimage.read_bytes()
+    if content[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
+        (offset,) = struct.unpack_from("<H", content, VERSION_AT)
+        text = content[VERSION_BASE + offset :][:256].partition(b"\0")[0]
+        if offset and text:
+            return text.decode(errors="replace").split()[0]
+    raise KlocError(
+        f"{bzimage} is not a bzImage",
+        "the kernel's build writes one to arch/x86/boot/bzImage; packages have it as /boot/vmlinuz",
+    )
+
+
+def fetch_hook(package: str) -> str:
+    """Return the hook of `bootstrap` that fetches a package's .deb file.
+
+    A metapackage such as linux-image-amd64 has no kernel itself: the package that it depends on is
+    fetched, too.
+    """
+    depends = f"apt-cache show --no-all-versions {package} | sed -n 's/^Depends: //p'"
+    kernels = "tr , '\\n' | sed -n 's/^ *\\(linux-image-[^ ]*\\).*/\\1/p'"
+    return bootstrap.fetch_hook(
+        f"apt-get --quiet download {package} $({depends} | {kernels})", DOWNLOADS
+    )
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith(".deb") or Path(name).exists()
+
+
+def _fetched(package: str) -> Path:
+    """Return the .deb file with the kernel of a package of Debian, fetched on first use."""
+    key = cache.key(apt_sources.SUITE, package)
+    entry = cache.build("kernel-package", key, lambda draft: _fetch(package, draft))
+    return entry / "kernel.deb"
+
+
+def _fetch(package: str, draft: Path) -> None:
+    tar = draft / "root.tar"
+    what = f"a root to fetch {package} with"
+    bootstrap.bootstrap(what, (), tar, seconds=15, variant="custom", hook=fetch_hook(package))
+    extract = ["tar", "--extract", f"--file={tar}", f"--directory={draft}", "--strip-components=2"]
+    subprocess.run([*extract, "--no-same-owner", f"./{DOWNLOADS}"], check=True)
+    tar.unlink()
+    # The kernel's package is by far larger than a metapackage.
+    *others, largest = sorted(draft.glob("*.deb"), key=lambda path: path.stat().st_size)
+    for path in others:
+        path.unlink()
+    largest.rename(draft / "kernel.deb")
+
+
+def _from_package(deb: Path) -> ForeignKernel:
+    tools = root.tool_root()
+    key = cache.key(FORMAT, tools.key, initramfs.INIT_SOURCE, deb)
+    return _read(cache.build("foreign-kernel", key, lambda draft: _unpack(tools, deb, draft)))
+
+
+def _unpack(tools: Root, deb: Path, draft: Path) -> None:
+    """Fill the entry of the kernel in a .deb file."""
+    mounted, package = Path("/build"), Path("/kernel.deb")
+    binds = [Bind(draft, mounted), Bind(deb, package)]
+    tree = draft / "tree"
+    with progress.estimated(f"unpacking {deb.name}", seconds=10):
+        fields = tools.run(
+            ["dpkg-deb", "--show", "--showformat=${Package} ${Version}", str(package)], binds=binds
+        )
+        tools.run(["dpkg-deb", "--extract", str(package), str(mounted / "tree")], binds=binds)
+    name, version = fields.split()
+    images = sorted(tree.glob("boot/vmlinuz-*"))
+    if len(images) != 1:
+        raise KlocError(f"package {name} has no kernel", f"--kernel takes {EXAMPLES}")
+    release = release_of(images[0])
+    found = [tree / prefix / "modules" / release for prefix in ("usr/lib", "lib")]
+    modules = next((initramfs.Modules(path) for path in found if path.is_dir()), None)
+    _write(draft, images[0], modules, {"package": name, "version": version})
+    cache.remove(tree)
+
+
+def _from_image(bzimage: Path) -> ForeignKernel:
+    # So that a wrong file is an error before anything is built.
+    release_of(bzimage)
+    content = cache.key(bzimage)
+    key = cache.key(FORMAT, root.tool_root().key, initramfs.INIT_SOURCE, content)
+    return _read(
+        cache.build(
+            "foreign-kernel", key, lambda draft: _write(draft, bzimage, None, {"image": content})
+        )
+    )
+
+
+def _write(
+    draft: Path, bzimage: Path, modules: initramfs.Modules | None, origin: dict[str, str]
+) -> None:
+    """Fill an entry: copy the kernel, make its initramfs and note where it is from."""
+    shutil.copy(bzimage, draft / "bzImage")
+    (draft / "origin.json").write_text(json.dumps(origin))
+    initramfs.write_boot(modules, draft / "initramfs")
+
+
+def _read(entry: Path) -> ForeignKernel:
+    bzimage = entry / "bzImage"
+    origin: dict[str, str] = json.loads((entry / "origin.json").read_text())
+    return ForeignKernel(bzimage, entry / "initramfs", release_of(bzimage), origin)
