@@ -264,8 +264,6 @@ void overlap_add(struct overlap *overlap, const struct overlap_line *line)
 
 	if (line->streamed) {
 		unqueued_ps = prefetched_at(overlap, line->since_ps) + line->latency_ps;
-		if (unqueued_ps < walk_end_ps)
-			unqueued_ps = walk_end_ps;
 		ready_ps = walk_end_ps + line->bandwidth_ps;
 		if (ready_ps < unqueued_ps)
 			ready_ps = unqueued_ps;

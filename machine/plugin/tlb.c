@@ -266,7 +266,7 @@ bool tlb_walk(struct tlb_walk *walk, uint64_t root, uint64_t address, tlb_memory
 		if (!(*entry & ENTRY_ACCESSED))
 			*entry |= ENTRY_ACCESSED;
 		table = *entry & ENTRY_ADDRESS;
-		if (walk->levels > 1 && *entry & ENTRY_HUGE)
+		if (*entry & ENTRY_HUGE)
 			break;
 	}
 	walk->physical = (table & ~0ULL << walk->page_shift) |

@@ -296,6 +296,19 @@ static void value_that_has_arrived_is_not_waited_for(void)
 	CHECK(load(HEAP, no_pointers) == 0);
 }
 
+/* It takes the place of one that pointed there. */
+static void line_without_content_points_nowhere(void)
+{
+	uint64_t line[OVERLAP_WORDS] = { HEAP };
+
+	core_reset();
+	latency_ps = 10000;
+	load(0x500000000000ULL, line);
+	execute(100);
+	load(0x500000000000ULL, NULL);
+	CHECK(load(HEAP, no_pointers) == 0);
+}
+
 static void core_waits_at_the_end_of_the_window(void)
 {
 	core_reset();
@@ -365,6 +378,17 @@ static void stores_wait_for_the_store_buffer_only(void)
 	CHECK(waited_ps[OVERLAP_STORE] > 0);
 	CHECK(waited_ps[OVERLAP_WINDOW] == 0);
 	CHECK(waited_ps[OVERLAP_FULL] == 0);
+}
+
+static void store_waits_for_the_oldest_store(void)
+{
+	core_reset();
+	store_anywhere();
+	latency_ps = 10000;
+	for (int i = 1; i < STORE_BUFFER; i++)
+		store_anywhere();
+	CHECK(store_anywhere() == LATENCY_PS - STORE_BUFFER * INSN_PS);
+	CHECK(overlap.count == 1);
 }
 
 static void stores_take_places_of_loads(void)
@@ -554,11 +578,13 @@ void test_overlap(void)
 	pointer_into_its_own_line_does_not_count();
 	nearest_pointer_counts();
 	value_that_has_arrived_is_not_waited_for();
+	line_without_content_points_nowhere();
 	core_waits_at_the_end_of_the_window();
 	window_is_kept_without_a_further_miss();
 	waits_for_the_window_add_up();
 	window_limits_overlap();
 	stores_wait_for_the_store_buffer_only();
+	store_waits_for_the_oldest_store();
 	stores_take_places_of_loads();
 	store_through_a_pointer_begins_later();
 	stream_has_the_prefetched_lines_in_a_latency();

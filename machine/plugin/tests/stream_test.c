@@ -82,6 +82,36 @@ static void the_oldest_is_forgotten(void)
 	CHECK(!miss(5003));
 }
 
+static void longer_steps_are_none(void)
+{
+	streams_clear(&streams);
+	for (uint64_t line = 1000; line < 1100; line += 3)
+		CHECK(!miss(line));
+}
+
+/* Two address spaces use the same addresses. */
+static void spaces_have_streams_of_their_own(void)
+{
+	const uint64_t space = 1ULL << 42;
+
+	streams_clear(&streams);
+	for (uint64_t line = 1000; line < 1050; line++) {
+		CHECK(miss(line) == (line >= 1002));
+		CHECK(miss((line ^ space) + 1) == (line >= 1002));
+		CHECK(!miss(2 * space + 64 * line));
+	}
+}
+
+static void stream_in_use_is_kept(void)
+{
+	streams_clear(&streams);
+	for (uint64_t step = 0; step < 100; step++) {
+		CHECK(miss(1000 + step) == (step >= 2));
+		for (uint64_t i = 0; i < STREAMS - 1; i++)
+			miss(1000000 + step * 10000 + i * 100);
+	}
+}
+
 /* Prefetches begin with the second line of a stream, or of its new direction. */
 static void stream_begins_at_its_first_step(void)
 {
@@ -97,6 +127,9 @@ static void stream_begins_at_its_first_step(void)
 
 void test_stream(void)
 {
+	longer_steps_are_none();
+	spaces_have_streams_of_their_own();
+	stream_in_use_is_kept();
 	stream_begins_at_its_first_step();
 	third_line_is_prefetched();
 	goes_down_and_skips_a_line();
