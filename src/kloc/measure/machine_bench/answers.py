@@ -90,16 +90,14 @@ def _latency_answers(name: str) -> list[Answer]:
     answers = [
         Answer(
             f"{name}.idle",
-            f"{name}: latency, idle",
+            f"{name}: idle latency",
             "ns",
             lambda profile, _: _tier(profile, name).read_latency_ns,
         )
     ]
     for percent in LOADED:
         answers += _loaded_answers(name, percent)
-    answers.append(
-        Answer(f"{name}.together", f"{name}: latency, all cores chase", "ns", together, cores=2)
-    )
+    answers.append(Answer(f"{name}.together", f"{name}: chase by all", "ns", together, cores=2))
     return answers
 
 
@@ -117,7 +115,7 @@ def _loaded_answers(name: str, percent: int) -> list[Answer]:
         return percent / 100 * _tier(profile, name).read_bandwidth
 
     return [
-        Answer(traffic, f"{name}: traffic, aim {percent} %", "GB/s", aim, None, cores=2),
+        Answer(traffic, f"{name}: traffic, {percent} %", "GB/s", aim, None, cores=2),
         Answer(f"{name}.loaded.{percent}", f"{name}: latency then", "ns", latency, cores=2),
     ]
 
@@ -166,15 +164,15 @@ def _overlap_answers(name: str) -> list[Answer]:
         *(
             Answer(
                 f"{name}.chases.{count}",
-                f"{name}: {count} independent chase{'s' if count > 1 else ''}",
+                f"{name}: {count} chase{'s' if count > 1 else ''}",
                 "ns",
                 chases(count),
             )
             for count in (1, 2, 4, 8, 16)
         ),
         Answer(f"{name}.list", f"{name}: linked list", "ns", chases(1)),
-        Answer(f"{name}.sum", f"{name}: random sum over an array", "ns", total),
-        Answer(f"{name}.chains", f"{name}: hash table, chains of {CHAIN}", "ns", chains),
+        Answer(f"{name}.sum", f"{name}: random sum", "ns", total),
+        Answer(f"{name}.chains", f"{name}: hash chains of {CHAIN}", "ns", chains),
         Answer(f"{name}.stores", f"{name}: random stores", "ns", stores),
     ]
 
@@ -203,8 +201,8 @@ def _tlb_answers(size: str, title: str) -> list[Answer]:
         return 2 * profile.cpu.llc_latency_ns
 
     return [
-        Answer(f"tlb.{size}.first", f"{title}, first TLB reaches", "ns", first),
-        Answer(f"tlb.{size}.second", f"{title}, second TLB reaches", "ns", second),
+        Answer(f"tlb.{size}.first", f"{title}, first TLB", "ns", first),
+        Answer(f"tlb.{size}.second", f"{title}, second TLB", "ns", second),
         Answer(f"tlb.{size}.walk", f"{title}, walks", "ns", walk),
     ]
 
@@ -215,17 +213,17 @@ def _loop_us(profile: Profile, _: Mapping[str, float]) -> float:
 
 CORES = (
     Answer("cores.loop.one", "loop on one core", "us", _loop_us),
-    Answer("cores.loop.all", "equal loops on all cores", "us", _loop_us, cores=2),
+    Answer("cores.loop.all", "loops on all cores", "us", _loop_us, cores=2),
     Answer(
         "cores.modified",
-        "line that another core modified",
+        "other core's new line",
         "ns",
         lambda profile, _: profile.cpu.snoop_latency_ns,
         cores=2,
     ),
     Answer(
         "cores.spin",
-        "round trip, shared word",
+        "round trip, spinning",
         "us",
         # Each core sees the other's store at the beginning of its next turn.
         lambda profile, _: 2 * profile.quantum_us,
@@ -289,7 +287,7 @@ GROUPS = (
         "tlb",
         "reach of the TLB with pages of 4 KiB and 2 MiB",
         _tlb_commands,
-        (*_tlb_answers("small", "4 KiB pages"), *_tlb_answers("huge", "2 MiB pages")),
+        (*_tlb_answers("small", "4 KiB"), *_tlb_answers("huge", "2 MiB")),
     ),
     Group(
         "cores",

@@ -31,7 +31,7 @@ def test_the_job_runs_the_programs_of_the_chosen_groups() -> None:
 
 
 def test_an_answer_is_off_if_it_deviates_by_more_than_its_tolerance() -> None:
-    compared = measured(HOST, answers.GROUPS, fast_idle=1.02, slow_idle=0.96, fast_traffic_50=0.9)
+    compared = measured(HOST, answers.GROUPS, fast_idle=1.02, slow_idle=0.96, slow_traffic_50=0.9)
     assert find(compared, "fast.idle").deviation == pytest.approx(0.02)
     off = [one.answer.name for one in compared.compared if one.is_off]
     assert off == ["slow.idle"]
