@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kloc.base.errors import KlocError
@@ -29,7 +29,10 @@ WANTED = ("virtio_pci", "virtio_blk", "ext4", "overlay")
 OPTIONAL = ("crc32c_generic",)
 """Modules loaded before the wanted ones if the kernel has them: ext4 asks for them by alias."""
 
-DECOMPRESS = {".xz": lzma.decompress, ".gz": gzip.decompress}
+DECOMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
+    ".xz": lzma.decompress,
+    ".gz": gzip.decompress,
+}
 
 CPIO = ("cpio", "--quiet", "--create", "--format=newc", "--reproducible", "--owner=0:0")
 

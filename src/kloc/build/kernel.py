@@ -45,6 +45,14 @@ class Kernel:
     release: str
     series: str
 
+    @property
+    def initramfs(self) -> None:
+        """None: the drivers of the machine's disk are built in."""
+
+    def described(self) -> dict[str, str]:
+        """Return what a result says of its kernel."""
+        return {"release": self.release, "series": self.series}
+
 
 def build(variant: str = "machine") -> Kernel:
     """Return the kernel of a variant, built on first use.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kloc.build import guest_image, kernel, plugin, programs
+from kloc.build import foreign_kernel, guest_image, kernel, plugin, programs
 from kloc.build.root import Root, tool_root
 
 
@@ -16,20 +16,23 @@ class Parts:
     """The parts of a machine, in the cache. The guest has `programs` in its PATH."""
 
     root: Root
-    kernel: kernel.Kernel
+    kernel: kernel.Kernel | foreign_kernel.ForeignKernel
     plugin: Path
     image: guest_image.GuestImage
     programs: tuple[Path, ...] = ()
 
 
-def prepare_parts(packages: Iterable[str], sources: Iterable[Path] = ()) -> Parts:
+def prepare_parts(
+    packages: Iterable[str], sources: Iterable[Path] = (), foreign: str | None = None
+) -> Parts:
     """Return the parts of a machine whose guest has `packages`, building those not in the cache.
 
-    Each C file in `sources` is built as a program of the guest.
+    Each C file in `sources` is built as a program of the guest. `foreign` names a kernel that this
+    project did not build (see kloc.build.foreign_kernel).
     """
     return Parts(
         tool_root(),
-        kernel.build(),
+        kernel.build() if foreign is None else foreign_kernel.prepare(foreign),
         plugin.build(),
         guest_image.guest_image(sorted(set(packages))),
         tuple(programs.build(source) for source in sources),

@@ -68,6 +68,8 @@ def qemu_arguments(
     if job.modelled:
         argv += ["-plugin", f"{parts.plugin},config={directory / 'model.conf'}"]
     argv += ["-kernel", str(parts.kernel.bzimage), "-append", kernel_command_line(job)]
+    if parts.kernel.initramfs is not None:
+        argv += ["-initrd", str(parts.kernel.initramfs)]
     if job.shell:
         argv += ["-serial", "mon:stdio"]
     else:

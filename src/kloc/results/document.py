@@ -33,7 +33,7 @@ def assemble(
     first = machines[0]
     return {
         "schema": schema.SCHEMA,
-        "kernel": {"release": first.kernel.release, "series": first.kernel.series},
+        "kernel": first.kernel.described(),
         "versions": {
             **first.root.versions(),
             "plugin": first.plugin.parent.name,

@@ -16,7 +16,7 @@ def assemble(machines: Sequence[Measured]) -> dict[str, Any]:
     parts = machines[0].parts
     return {
         "schema": schema.SCHEMA,
-        "kernel": {"release": parts.kernel.release, "series": parts.kernel.series},
+        "kernel": parts.kernel.described(),
         "versions": {
             **parts.root.versions(),
             "plugin": parts.plugin.parent.name,
