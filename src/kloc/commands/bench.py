@@ -33,10 +33,9 @@ each machine.
 """
 
 EXAMPLES = (
-    ("kloc bench cost", "all kernels"),
-    ("kloc bench cost --kernels base,on --json c.json", "two of them"),
-    ("kloc bench machine", "all known answers of all machines"),
-    ("kloc bench machine tlb disk --machines cxl", "two groups on one machine"),
+    ("kloc bench cost --kernels base,on", "the overhead of two kernels"),
+    ("kloc bench machine", "all known answers"),
+    ("kloc bench machine tlb --machines cxl", "one group, one machine"),
 )
 
 
