@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first program of the initramfs, for kernels that have the drivers of the
- * machine's disk as modules: loads the modules that /modules/order names, in
+ * The first program of the initramfs, for kernels that were not built for the
+ * machine: seeds random numbers, loads the modules that /modules/order names, in
  * this order, and starts machine/guest/init on the root disk.
  *
  * Without a kernel that mounts the root disk no agent runs, so errors are
@@ -10,11 +10,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/random.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
@@ -63,6 +65,39 @@ static void mount_at(const char *type, const char *target)
 	mkdir(target, 0755);
 	if (mount(type, target, type, 0, NULL) != 0 && errno != EBUSY)
 		fail("the kernel cannot mount %s: %s", type, strerror(errno));
+}
+
+/*
+ * Mixes the run's seed, kloc.seed= of the command line, into the kernel's random
+ * numbers, and so into address space layouts, as our own kernel does itself.
+ */
+static void seed_random(void)
+{
+	/* A struct rand_pool_info. */
+	struct {
+		int entropy_bits;
+		int bytes;
+		unsigned long long seed[4];
+	} pool = { .entropy_bits = 256, .bytes = sizeof(pool.seed) };
+	char text[4096];
+	const char *seed;
+	size_t length;
+	int device;
+	FILE *file = fopen("/proc/cmdline", "r");
+
+	if (!file)
+		fail("cannot read /proc/cmdline: %s", strerror(errno));
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	seed = strstr(text, "kloc.seed=");
+	device = open("/dev/urandom", O_RDWR | O_CLOEXEC);
+	if (!seed || device < 0)
+		return;
+	pool.seed[0] = strtoull(seed + strlen("kloc.seed="), NULL, 10);
+	if (ioctl(device, RNDADDENTROPY, &pool) != 0 || ioctl(device, RNDRESEEDCRNG) != 0)
+		fail("cannot seed the kernel's random numbers: %s", strerror(errno));
+	close(device);
 }
 
 static void load_module(const char *name)
@@ -162,6 +197,7 @@ int main(void)
 	mount_at("devtmpfs", "/dev");
 	mount_at("proc", "/proc");
 	mount_at("sysfs", "/sys");
+	seed_random();
 	load_modules();
 	check_drivers();
 	mount_root();

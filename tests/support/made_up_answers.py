@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
+from kloc.build.kernel import Kernel
 from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure.machine_bench import answers, runner
@@ -17,7 +18,7 @@ from kloc.measure.machine_bench import answers, runner
 PARTS = cast(
     Parts,
     SimpleNamespace(
-        kernel=SimpleNamespace(release="6.12", series="abc"),
+        kernel=Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12", "abc"),
         root=SimpleNamespace(versions=lambda: {"qemu": "1"}),
         plugin=Path("/cache/plugin/123/model.so"),
         programs=(Path("/cache/program/456/known_tlb"),),

@@ -13,18 +13,22 @@ import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kloc.base import cache, progress
 from kloc.base.errors import KlocError
 from kloc.build import apt_sources, bootstrap, initramfs, root
-from kloc.build.root import Bind, Root
+from kloc.build.root import Bind
 
 FORMAT = "1"
 """Part of the cache key: change it when kernels are prepared differently."""
 
 DOWNLOADS = Path("kernel")
 """The directory of a fetched root with the .deb files."""
+
+TESTED = "linux-image-cloud-amd64"
+"""The package that tests run, and that this checkout therefore uses."""
 
 EXAMPLES = "a bzImage, a .deb file, or a Debian package such as linux-image-cloud-amd64"
 
@@ -65,14 +69,24 @@ def check(name: str) -> None:
 def prepare(name: str) -> ForeignKernel:
     """Return the kernel `name`: the path of a bzImage or .deb file, or a package of Debian.
 
-    A package is fetched on first use, in the version that Debian has then. Raises KlocError if
-    there is no such kernel, or if its package lacks a driver of the machine's disk.
+    A package is fetched on first use, in the version that Debian has then. That version is used
+    until its cache entry is pruned. Raises KlocError if there is no such kernel, or if its package
+    lacks a driver of the machine's disk.
     """
     check(name)
-    if not _is_path(name):
-        return _from_package(_fetched(name))
     path = Path(name)
-    return _from_package(path) if path.suffix == ".deb" else _from_image(path)
+    content: tuple[str | Path, ...] = (path,)
+    if not _is_path(name):
+        content = (apt_sources.SUITE, name)
+        fill = partial(_fetch_package, name)
+    elif path.suffix == ".deb":
+        fill = partial(_unpack, path)
+    else:
+        # A wrong file is an error before anything is built.
+        release_of(path)
+        fill = partial(_write, bzimage=path, modules=None, origin={"image": cache.key(path)})
+    key = cache.key(FORMAT, initramfs.INIT_SOURCE, *content)
+    return _read(cache.build("foreign-kernel", key, fill))
 
 
 def release_of(bzimage: Path) -> str:
@@ -109,38 +123,25 @@ def _is_path(name: str) -> bool:
     return "/" in name or name.endswith(".deb") or Path(name).exists()
 
 
-def _fetched(package: str) -> Path:
-    """Return the .deb file with the kernel of a package of Debian, fetched on first use."""
-    key = cache.key(apt_sources.SUITE, package)
-    entry = cache.build("kernel-package", key, lambda draft: _fetch(package, draft))
-    return entry / "kernel.deb"
-
-
-def _fetch(package: str, draft: Path) -> None:
-    tar = draft / "root.tar"
+def _fetch_package(package: str, draft: Path) -> None:
+    """Fill the entry of a package of Debian."""
+    tar, debs = draft / "root.tar", draft / "debs"
     what = f"a root to fetch {package} with"
     bootstrap.bootstrap(what, (), tar, seconds=15, variant="custom", hook=fetch_hook(package))
-    extract = ["tar", "--extract", f"--file={tar}", f"--directory={draft}", "--strip-components=2"]
-    subprocess.run([*extract, "--no-same-owner", f"./{DOWNLOADS}"], check=True)
+    debs.mkdir()
+    extract = ["tar", "--extract", "--no-same-owner", f"--file={tar}", f"--directory={debs}"]
+    subprocess.run([*extract, "--strip-components=2", f"./{DOWNLOADS}"], check=True)
     tar.unlink()
-    # The kernel's package is by far larger than a metapackage.
-    *others, largest = sorted(draft.glob("*.deb"), key=lambda path: path.stat().st_size)
-    for path in others:
-        path.unlink()
-    largest.rename(draft / "kernel.deb")
+    # A metapackage is by far smaller than the kernel's package that came with it.
+    _unpack(max(debs.glob("*.deb"), key=lambda path: path.stat().st_size), draft)
+    cache.remove(debs)
 
 
-def _from_package(deb: Path) -> ForeignKernel:
-    tools = root.tool_root()
-    key = cache.key(FORMAT, tools.key, initramfs.INIT_SOURCE, deb)
-    return _read(cache.build("foreign-kernel", key, lambda draft: _unpack(tools, deb, draft)))
-
-
-def _unpack(tools: Root, deb: Path, draft: Path) -> None:
+def _unpack(deb: Path, draft: Path) -> None:
     """Fill the entry of the kernel in a .deb file."""
     mounted, package = Path("/build"), Path("/kernel.deb")
     binds = [Bind(draft, mounted), Bind(deb, package)]
-    tree = draft / "tree"
+    tools, tree = root.tool_root(), draft / "tree"
     with progress.estimated(f"unpacking {deb.name}", seconds=10):
         fields = tools.run(
             ["dpkg-deb", "--show", "--showformat=${Package} ${Version}", str(package)], binds=binds
@@ -155,18 +156,6 @@ def _unpack(tools: Root, deb: Path, draft: Path) -> None:
     modules = next((initramfs.Modules(path) for path in found if path.is_dir()), None)
     _write(draft, images[0], modules, {"package": name, "version": version})
     cache.remove(tree)
-
-
-def _from_image(bzimage: Path) -> ForeignKernel:
-    # So that a wrong file is an error before anything is built.
-    release_of(bzimage)
-    content = cache.key(bzimage)
-    key = cache.key(FORMAT, root.tool_root().key, initramfs.INIT_SOURCE, content)
-    return _read(
-        cache.build(
-            "foreign-kernel", key, lambda draft: _write(draft, bzimage, None, {"image": content})
-        )
-    )
 
 
 def _write(

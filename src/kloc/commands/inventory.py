@@ -19,6 +19,7 @@ from kloc.base.paths import PROJECT
 from kloc.build import (
     browser,
     data_image,
+    foreign_kernel,
     guest_image,
     kernel,
     kernel_git,
@@ -43,6 +44,7 @@ CONTENTS = {
     "linux-git": "the kernel's source as a git repository",
     "ccache": "compiled files",
     "kernel": "built kernels",
+    "foreign-kernel": "kernels of --kernel",
     "kernel-um": "the kernel as a program, which runs its unit tests",
     "plugin": "built timing models, and the counter of kloc bench",
     "guest-debian": "Debian packages for the machine",
@@ -139,6 +141,7 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield kernel_git.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
     yield kernel.build_um
+    yield partial(foreign_kernel.prepare, foreign_kernel.TESTED)
     yield browser.browser_root
     workloads: list[Workload] = []
     # A mistake in one file makes all workloads unreadable.

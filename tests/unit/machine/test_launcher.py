@@ -42,7 +42,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_job: Callable[..
         parts = SimpleNamespace(
             root=SimpleNamespace(command=lambda *_, **__: ["sh", "-c", script]),
             image=SimpleNamespace(path=image),
-            kernel=SimpleNamespace(bzimage=Path("/bzImage")),
+            kernel=SimpleNamespace(bzimage=Path("/bzImage"), initramfs=None),
             plugin=Path("/model.so"),
         )
         with Machine(make_job(**changes), cast(Parts, parts), tmp_path) as machine:

@@ -21,14 +21,16 @@ MIB = 1 << 20
 
 @pytest.fixture
 def arguments(tmp_path: Path, make_job: Callable[..., Job]) -> Callable[..., str]:
-    """A function that returns QEMU's arguments for a job with the given changes."""
+    """A function that returns QEMU's arguments for a job with the given changes.
+
+    `initramfs` is that of the kernel.
+    """
     image = tmp_path / "image"
     image.write_bytes(bytes(4096))
-    parts = SimpleNamespace(
-        plugin=Path("/model.so"), kernel=SimpleNamespace(bzimage=Path("/bzImage"))
-    )
 
-    def join(**changes: Any) -> str:
+    def join(initramfs: Path | None = None, **changes: Any) -> str:
+        kernel = SimpleNamespace(bzimage=Path("/bzImage"), initramfs=initramfs)
+        parts = SimpleNamespace(plugin=Path("/model.so"), kernel=kernel)
         job = make_job(**changes)
         return " ".join(qemu_arguments(job, cast(Parts, parts), tmp_path, MEMORY, [image, image]))
 
@@ -84,6 +86,11 @@ def test_shell_has_the_terminal_as_its_console(
     assert "-serial mon:stdio" in text and " quiet" in text
     assert f"file:{tmp_path}/console" not in text
     assert f"file:{tmp_path}/console" in arguments()
+
+
+def test_kernel_gets_its_initramfs_if_it_has_one(arguments: Callable[..., str]) -> None:
+    assert "-initrd" not in arguments()
+    assert "-initrd /cache/initramfs" in arguments(initramfs=Path("/cache/initramfs"))
 
 
 def test_kernel_may_not_use_the_dma_zone(make_job: Callable[..., Job]) -> None:

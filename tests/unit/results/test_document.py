@@ -14,6 +14,7 @@ import pytest
 
 from kloc.base import files
 from kloc.base.errors import KlocError
+from kloc.build.kernel import Kernel
 from kloc.measure import workload
 from kloc.results import document
 from support.made_up import comparison, object_document, run
@@ -37,7 +38,7 @@ def on_variant(result: dict[str, Any], variant: str) -> dict[str, Any]:
 def parts(programs: list[str], packages: dict[str, str]) -> Any:
     """Return the parts of a machine; programs are paths."""
     return SimpleNamespace(
-        kernel=SimpleNamespace(release="6.12.1", series="abc"),
+        kernel=Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12.1", "abc"),
         root=SimpleNamespace(versions=lambda: {"qemu": "10"}),
         plugin=Path("/cache/plugin/p1/model.so"),
         programs=[Path(path) for path in programs],
