@@ -45,25 +45,24 @@ static void move_to_front(struct cache_line *set, unsigned int way)
 	set[0] = line;
 }
 
-bool cache_use(const struct cache *cache, struct cache_line *set, uint64_t key, bool store)
+struct cache_line *cache_use(const struct cache *cache, struct cache_line *set, uint64_t key)
 {
 	for (unsigned int way = 0; way < cache->ways; way++) {
 		if (set[way].key != key)
 			continue;
 		move_to_front(set, way);
-		set[0].line |= store;
-		return true;
+		return set;
 	}
-	return false;
+	return NULL;
 }
 
 struct cache_line cache_fill(const struct cache *cache, struct cache_line *set,
-			     uint64_t key, uint64_t line, bool store)
+			     uint64_t key, uint64_t line, uint64_t flags)
 {
 	struct cache_line victim = set[cache->ways - 1];
 
 	memmove(set + 1, set, (cache->ways - 1) * sizeof(*set));
-	set[0] = (struct cache_line){ .key = key, .line = line << 1 | store };
+	set[0] = (struct cache_line){ .key = key, .line = line << CACHE_FLAGS | flags };
 	return victim;
 }
 
@@ -78,9 +77,25 @@ bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key)
 	return false;
 }
 
-void cache_drop(const struct cache *cache, struct cache_line *set, uint64_t line)
+struct cache_line *cache_find(const struct cache *cache, struct cache_line *set,
+			      unsigned int way, uint64_t line)
 {
-	for (unsigned int way = 0; way < cache->ways; way++)
-		if (set[way].key != CACHE_NO_KEY && set[way].line >> 1 == line)
-			set[way] = (struct cache_line){ .key = CACHE_NO_KEY };
+	for (; way < cache->ways; way++)
+		if (set[way].key != CACHE_NO_KEY && cache_physical(&set[way]) == line)
+			return &set[way];
+	return NULL;
+}
+
+unsigned int cache_drop(const struct cache *cache, struct cache_line *set, uint64_t line,
+			bool *dirty)
+{
+	struct cache_line *found = set;
+	unsigned int count = 0;
+
+	while ((found = cache_find(cache, set, (unsigned int)(found - set), line))) {
+		*dirty |= found->line & CACHE_DIRTY;
+		*found = (struct cache_line){ .key = CACHE_NO_KEY };
+		count++;
+	}
+	return count;
 }

@@ -3,13 +3,13 @@
  * A set-associative write-back cache with exact LRU replacement.
  *
  * A line is found by its key, and also holds the number of its physical line.
- * So the same code models the L1, whose keys are virtual lines (see spaces.h),
+ * So the same code models the L1s, whose keys are virtual lines (see spaces.h),
  * and the last level, whose keys are physical lines. The lines of a set are in
  * the order of their last use: the most recently used first, the next victim
  * last.
  *
- * The caller looks up a set with cache_set(), tries cache_use(), and on a miss
- * inserts the line with cache_fill().
+ * A line of an L1 is SHARED if another core's L1 may hold it, too. A store to it has
+ * to take it out of these first, see core.h.
  *
  * Limits:
  * - Real caches only approximate LRU.
@@ -23,10 +23,12 @@
 
 #define CACHE_NO_KEY	(~0ULL)		/* key of an empty way */
 #define CACHE_DIRTY	1ULL
+#define CACHE_SHARED	2ULL
+#define CACHE_FLAGS	2		/* bits of cache_line.line below the line's number */
 
 struct cache_line {
 	uint64_t key;
-	uint64_t line;		/* physical line number << 1 | CACHE_DIRTY */
+	uint64_t line;		/* physical line number << CACHE_FLAGS | flags */
 };
 
 struct cache {
@@ -49,6 +51,12 @@ static inline struct cache_line *cache_set(const struct cache *cache, uint64_t i
 	return cache->lines + ((index & cache->set_mask) << cache->shift);
 }
 
+/* Return the number of a line's physical line. */
+static inline uint64_t cache_physical(const struct cache_line *line)
+{
+	return line->line >> CACHE_FLAGS;
+}
+
 /*
  * Hash a physical line into an index for cache_set(), as the last levels of
  * real processors do, so that a power-of-two stride does not map to one set.
@@ -59,8 +67,9 @@ static inline uint64_t cache_hash(uint64_t line)
 }
 
 /*
- * Like cache_use(), but look only at the two most recently used lines of the
- * set, which serve nearly all hits of an L1. A cache has at least two ways.
+ * Access the line with this key if it is one of the two most recently used of the set,
+ * which serve nearly all hits of an L1, and if a store need not tell other cores of
+ * it. A cache has at least two ways.
  */
 static inline bool cache_use_recent(struct cache_line *set, uint64_t key, bool store)
 {
@@ -72,28 +81,40 @@ static inline bool cache_use_recent(struct cache_line *set, uint64_t key, bool s
 		set[1] = set[0];
 		set[0] = second;
 	}
-	if (store)
+	if (store) {
+		if (unlikely(set[0].line & CACHE_SHARED))
+			return false;
 		set[0].line |= CACHE_DIRTY;
+	}
 	return true;
 }
 
-/*
- * Access the line with this key: make it the most recently used, and dirty if
- * this is a store. Return false on a miss.
- */
-bool cache_use(const struct cache *cache, struct cache_line *set, uint64_t key, bool store);
+/* Make the line with this key the most recently used, and return it; NULL on a miss. */
+struct cache_line *cache_use(const struct cache *cache, struct cache_line *set, uint64_t key);
 
 /*
- * Insert a line that cache_use() missed as the most recently used one. Return
- * the line that it replaces; its key is CACHE_NO_KEY if the way was empty.
+ * Insert a line that cache_use() missed as the most recently used one. flags are
+ * CACHE_DIRTY and CACHE_SHARED. Return the line that it replaces; its key is
+ * CACHE_NO_KEY if the way was empty.
  */
 struct cache_line cache_fill(const struct cache *cache, struct cache_line *set,
-			     uint64_t key, uint64_t line, bool store);
+			     uint64_t key, uint64_t line, uint64_t flags);
 
 /* Make a line dirty without making it recently used. Return false on a miss. */
 bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key);
 
-/* Drop all lines of the set that hold this physical line, without writing them back. */
-void cache_drop(const struct cache *cache, struct cache_line *set, uint64_t line);
+/*
+ * Return the first entry of the set, from way on, that holds this physical line, NULL if
+ * there is none. An L1 can hold a line several times, by several virtual addresses.
+ */
+struct cache_line *cache_find(const struct cache *cache, struct cache_line *set,
+			      unsigned int way, uint64_t line);
+
+/*
+ * Drop all lines of the set that hold this physical line, without writing them back.
+ * Return how many there were; *dirty is set if one was dirty.
+ */
+unsigned int cache_drop(const struct cache *cache, struct cache_line *set, uint64_t line,
+			bool *dirty);
 
 #endif /* CACHE_H */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "core.h"
 
 #define MICRO		1000000ULL
 
@@ -24,8 +25,6 @@ struct place {
 /* The configuration, and values that finish() needs all keys for. */
 struct draft {
 	struct config *config;
-	uint64_t store_stall;	/* thousandths */
-	uint64_t write_ps[TIERS_MAX];
 	char force_tier[CONFIG_NAME_MAX];
 };
 
@@ -144,33 +143,112 @@ static uint64_t service_ps(uint64_t unit_bytes, uint64_t micro_bytes_per_ns)
 	       micro_bytes_per_ns;
 }
 
-/* tier=NAME,READ_NS,WRITE_NS,READ_BYTES_PER_NS,WRITE_BYTES_PER_NS,UNIT_BYTES */
-static bool parse_tier(const struct place *place, char *text, struct draft *draft)
+/* tier=NAME,READ_NS,READ_BYTES_PER_NS,WRITE_BYTES_PER_NS,UNIT_BYTES */
+static bool parse_tier(const struct place *place, char *text, struct config *config)
 {
-	struct config *config = draft->config;
 	struct tier_config *tier = &config->tiers[config->tier_count];
 	uint64_t read_rate, write_rate;
-	char *fields[6];
+	char *fields[5];
 
 	if (config->tier_count == TIERS_MAX)
 		return complain(place, "too many tiers; the maximum is %d", TIERS_MAX);
-	if (!split(place, text, fields, 6) ||
+	if (!split(place, text, fields, 5) ||
 	    !parse_name(place, fields[0], tier->name) ||
-	    !parse_fraction(place, fields[1], PS_PER_NS, &tier->load_ps) ||
-	    !parse_fraction(place, fields[2], PS_PER_NS,
-			    &draft->write_ps[config->tier_count]) ||
-	    !parse_positive(place, fields[3], MICRO, &read_rate) ||
-	    !parse_positive(place, fields[4], MICRO, &write_rate) ||
-	    !parse_whole(place, fields[5], &tier->unit_bytes))
+	    !parse_fraction(place, fields[1], PS_PER_NS, &tier->read_ps) ||
+	    !parse_positive(place, fields[2], MICRO, &read_rate) ||
+	    !parse_positive(place, fields[3], MICRO, &write_rate) ||
+	    !parse_whole(place, fields[4], &tier->unit_bytes))
 		return false;
 	if (tier->unit_bytes < LINE_BYTES || tier->unit_bytes > FRAME_BYTES ||
 	    tier->unit_bytes & (tier->unit_bytes - 1))
 		return complain(place,
 				"unit of %s bytes is invalid; use a power of two from 64 to 4096",
-				fields[5]);
+				fields[4]);
 	tier->read_unit_ps = service_ps(tier->unit_bytes, read_rate);
 	tier->write_unit_ps = service_ps(tier->unit_bytes, write_rate);
 	config->tier_count++;
+	return true;
+}
+
+static struct tier_config *tier_of_name(struct config *config, const char *name)
+{
+	for (unsigned int i = 0; i < config->tier_count; i++)
+		if (!strcmp(config->tiers[i].name, name))
+			return &config->tiers[i];
+	return NULL;
+}
+
+/* UTILISATION:FACTOR */
+static bool parse_point(const struct place *place, char *text, struct tier_config *tier)
+{
+	struct loaded_point *point = &tier->points[tier->point_count];
+	char *colon = strchr(text, ':');
+	uint64_t utilisation, factor;
+
+	if (tier->point_count == LOADED_POINTS_MAX)
+		return complain(place, "too many points; the maximum is %d", LOADED_POINTS_MAX);
+	if (!colon)
+		return complain(place, "'%s' is not a point; write UTILISATION:FACTOR", text);
+	*colon = '\0';
+	if (!parse_fraction(place, text, LOADED_ONE, &utilisation) ||
+	    !parse_fraction(place, colon + 1, LOADED_ONE, &factor))
+		return false;
+	if (utilisation > LOADED_ONE || factor < LOADED_ONE || factor > 1000 * LOADED_ONE ||
+	    (tier->point_count ? utilisation <= point[-1].utilisation :
+				 utilisation || factor != LOADED_ONE))
+		return complain(place, "%s:%s is invalid; begin with 0:1, let utilisation rise to "
+				"at most 1, and let factors be 1 or more", text, colon + 1);
+	point->utilisation = (uint32_t)utilisation;
+	point->factor = (uint32_t)factor;
+	tier->point_count++;
+	return true;
+}
+
+/* loaded=NAME,UTILISATION:FACTOR,... */
+static bool parse_loaded(const struct place *place, char *text, struct config *config)
+{
+	char *name = strsep(&text, ",");
+	struct tier_config *tier = tier_of_name(config, name);
+	char *point;
+
+	if (!tier)
+		return complain(place, "tier '%s' is not defined above this line", name);
+	tier->point_count = 0;
+	while ((point = strsep(&text, ",")))
+		if (!parse_point(place, point, tier))
+			return false;
+	return true;
+}
+
+/* ENTRIES,WAYS */
+static bool parse_shape(const struct place *place, char *text, struct tlb_shape *shape)
+{
+	uint64_t entries, ways;
+	char *fields[2];
+
+	if (!split(place, text, fields, 2) || !parse_whole(place, fields[0], &entries) ||
+	    !parse_whole(place, fields[1], &ways))
+		return false;
+	if (!ways || ways > 64 || entries > 1 << 20 || !entries || entries % ways ||
+	    (entries / ways & (entries / ways - 1)))
+		return complain(place, "%s entries in %s ways: entries / ways must be a power of "
+				"two, with 1 to 64 ways", fields[0], fields[1]);
+	*shape = (struct tlb_shape){ (unsigned int)entries, (unsigned int)ways };
+	return true;
+}
+
+/* Parse an integer from 1 to max. */
+static bool parse_count(const struct place *place, const char *text, uint64_t max,
+			unsigned int *count)
+{
+	uint64_t value;
+
+	if (!parse_whole(place, text, &value))
+		return false;
+	if (!value || value > max)
+		return complain(place, "%s is out of range; use 1 to %llu", text,
+				(unsigned long long)max);
+	*count = (unsigned int)value;
 	return true;
 }
 
@@ -228,12 +306,14 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 	struct config *config = draft->config;
 	const char *key = place->key;
 
-	if (!strcmp(key, "page"))
-		return parse_path(place, value, &config->page);
+	if (!strcmp(key, "cores"))
+		return parse_count(place, value, CORES_MAX, &config->cores);
 	if (!strcmp(key, "output"))
 		return parse_path(place, value, &config->output);
 	if (!strcmp(key, "live"))
 		return parse_path(place, value, &config->live);
+	if (!strcmp(key, "progress"))
+		return parse_path(place, value, &config->progress);
 	if (!strcmp(key, "pages"))
 		return parse_path(place, value, &config->frames);
 	if (!strcmp(key, "ns_per_instruction"))
@@ -246,18 +326,38 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 		return parse_whole(place, value, &config->llc_bytes);
 	if (!strcmp(key, "llc_ways"))
 		return parse_ways(place, value, &config->llc_ways);
-	if (!strcmp(key, "store_stall"))
-		return parse_fraction(place, value, 1000, &draft->store_stall);
+	if (!strcmp(key, "llc_ns"))
+		return parse_fraction(place, value, PS_PER_NS, &config->llc_ps);
+	if (!strcmp(key, "snoop_ns"))
+		return parse_fraction(place, value, PS_PER_NS, &config->snoop_ps);
+	if (!strcmp(key, "outstanding"))
+		return parse_count(place, value, OVERLAP_LINES_MAX, &config->overlap.outstanding);
+	if (!strcmp(key, "window"))
+		return parse_whole(place, value, &config->overlap.window);
+	if (!strcmp(key, "store_buffer"))
+		return parse_count(place, value, OVERLAP_LINES_MAX, &config->overlap.store_buffer);
+	if (!strcmp(key, "prefetch"))
+		return parse_count(place, value, OVERLAP_PREFETCH_MAX, &config->overlap.prefetch);
+	if (!strcmp(key, "tlb"))
+		return parse_shape(place, value, &config->tlb.small);
+	if (!strcmp(key, "tlb_huge"))
+		return parse_shape(place, value, &config->tlb.huge);
+	if (!strcmp(key, "stlb"))
+		return parse_shape(place, value, &config->tlb.second);
+	if (!strcmp(key, "stlb_ns"))
+		return parse_fraction(place, value, PS_PER_NS, &config->stlb_ps);
 	if (!strcmp(key, "tier"))
-		return parse_tier(place, value, draft);
+		return parse_tier(place, value, config);
+	if (!strcmp(key, "loaded"))
+		return parse_loaded(place, value, config);
 	if (!strcmp(key, "ram"))
 		return parse_ram(place, value, config);
 	if (!strcmp(key, "force_tier"))
 		return parse_name(place, value, draft->force_tier);
 	if (!strcmp(key, "fast_kinds"))
 		return parse_text(place, value, &config->fast_kinds);
-	if (!strcmp(key, "background"))
-		return parse_flag(place, value, "shared", "own-core", &config->own_core);
+	if (!strcmp(key, "fast_frames"))
+		return parse_path(place, value, &config->fast_frames);
 	if (!strcmp(key, "observe"))
 		return parse_flag(place, value, "0", "1", &config->observe);
 	if (!strcmp(key, "dump"))
@@ -296,7 +396,7 @@ static bool check_caches(struct place *place, const struct config *config)
 	place->key = "l1_bytes";
 	if (!sets_are_whole(place, config->l1_bytes, config->l1_ways))
 		return false;
-	/* The L1 is indexed by virtual address, and devices' copies by physical address. */
+	/* An L1 is indexed by virtual address, and searched by physical address. */
 	if (config->l1_bytes / config->l1_ways > FRAME_BYTES)
 		return complain(place, "a way has more than 4096 bytes; use more ways");
 	place->key = "llc_bytes";
@@ -324,16 +424,17 @@ static bool check_ranges(struct place *place, const struct config *config)
 static bool resolve_force_tier(struct place *place, const struct draft *draft)
 {
 	struct config *config = draft->config;
+	const struct tier_config *tier;
 
 	if (!*draft->force_tier)
 		return true;
-	for (unsigned int i = 0; i < config->tier_count; i++)
-		if (!strcmp(config->tiers[i].name, draft->force_tier))
-			config->force_tier = (int)i;
+	tier = tier_of_name(config, draft->force_tier);
 	place->key = "force_tier";
-	return config->force_tier >= 0 ||
-	       complain(place, "tier '%s' is not defined; use the name of a tier line",
-			draft->force_tier);
+	if (!tier)
+		return complain(place, "tier '%s' is not defined; use the name of a tier line",
+				draft->force_tier);
+	config->force_tier = (int)(tier - config->tiers);
+	return true;
 }
 
 /* Compute and check what depends on several keys, after all have been read. */
@@ -348,8 +449,7 @@ static bool finish(struct place *place, const struct draft *draft)
 	place->key = "pages";
 	if (config->dump && !config->frames)
 		return complain(place, "missing, but dump=1 needs it; add pages=FILE");
-	for (unsigned int i = 0; i < config->tier_count; i++)
-		config->tiers[i].store_ps = draft->write_ps[i] * draft->store_stall / 1000;
+	config->overlap.insn_ps = config->insn_ps;
 	place->key = "fast_kinds";
 	if (config->fast_kinds && *draft->force_tier)
 		return complain(place, "cannot be combined with force_tier; remove one of the two");
@@ -361,18 +461,20 @@ static void set_defaults(struct config *config)
 {
 	*config = (struct config){
 		.insn_ps = 250,
+		.cores = 1,
+		.overlap = { .outstanding = 10, .store_buffer = 8, .prefetch = 20, .window = 224 },
+		.tlb = { .small = { 64, 4 }, .huge = { 32, 4 }, .second = { 1536, 12 } },
 		.l1_bytes = 32 << 10,
 		.l1_ways = 8,
 		.llc_bytes = 1 << 20,
 		.llc_ways = 16,
 		.force_tier = -1,
-		.own_core = true,
 	};
 }
 
 bool config_parse(struct config *config, const char *text, const char *name)
 {
-	struct draft draft = { .config = config, .store_stall = 500 };
+	struct draft draft = { .config = config };
 	struct place place = { .file = name, .key = "" };
 	char *copy = strdup(text);
 	char *line = copy;
@@ -438,10 +540,11 @@ void config_free(struct config *config)
 {
 	for (unsigned int i = 0; i < config->range_count; i++)
 		free(config->ranges[i].path);
-	free(config->page);
+	free(config->progress);
 	free(config->output);
 	free(config->live);
 	free(config->frames);
 	free(config->fast_kinds);
+	free(config->fast_frames);
 	set_defaults(config);
 }

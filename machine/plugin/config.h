@@ -6,28 +6,41 @@
  * takes its last value, except tier and ram, which add one entry each. Integers
  * are decimal or 0x hexadecimal, numbers are decimal fractions such as 0.25.
  *
- *	page=FILE		memory shared with the guest; model.c requires it
  *	output=FILE		result, JSON (report.h); default: none
  *	live=FILE		progress of the measured region (live.h); default: none
+ *	progress=FILE		instructions and time (progress.h); default: none
  *	pages=FILE		per-frame file (frames.h); required with dump=1
  *	dump=0|1		write the per-frame file; default 0
  *	observe=0|1		record what pages are used for (observer.h); default 0
  *	sample_ns=NUMBER	period of the time series; default 0: none
  *	ns_per_instruction=NUMBER	CPI, in ns; default 0.25
- *	l1_bytes=INTEGER	L1; default 32768
+ *	cores=INTEGER		vCPUs of the guest, 1 to CORES_MAX; default 1
+ *	l1_bytes=INTEGER	each core's L1; default 32768
  *	l1_ways=INTEGER		2 to 64; default 8
  *	llc_bytes=INTEGER	last level; default 1048576
  *	llc_ways=INTEGER	2 to 64; default 16
- *	store_stall=NUMBER	share of WRITE_NS that a store's miss stalls for;
- *				default 0.5
- *	background=own-core|shared	where background threads run (background.h);
- *				default own-core
+ *	llc_ns=NUMBER		latency of a hit in the last level; default 0
+ *	snoop_ns=NUMBER		latency of a line that another L1 has dirty; default 0
+ *	outstanding=INTEGER	lines under way at once, of a core (overlap.h); default 10
+ *	window=INTEGER		reorder window, in instructions; default 224
+ *	store_buffer=INTEGER	stores under way at once; default 8
+ *	prefetch=INTEGER	prefetched lines under way at once; default 20
+ *	tlb=ENTRIES,WAYS	first-level TLB of 4 KiB pages (tlb.h); default 64,4
+ *	tlb_huge=ENTRIES,WAYS	first-level TLB of 2 MiB pages; default 32,4
+ *	stlb=ENTRIES,WAYS	second-level TLB; default 1536,12
+ *	stlb_ns=NUMBER		latency of a hit in the second-level TLB; default 0
  *	force_tier=NAME		time all ranges as this tier; default: each as its own
  *	fast_kinds=KIND,...	place pages by kind, in the model only (placement.h);
  *				default: no. Cannot be combined with force_tier.
- *	tier=NAME,READ_NS,WRITE_NS,READ_BYTES_PER_NS,WRITE_BYTES_PER_NS,UNIT_BYTES
+ *	fast_frames=FILE	one byte for each frame of all ranges: 1 is timed as the
+ *				first tier (placement.h); default: none
+ *	tier=NAME,READ_NS,READ_BYTES_PER_NS,WRITE_BYTES_PER_NS,UNIT_BYTES
  *				a tier, the fastest first; at least one, at most
  *				TIERS_MAX. A unit is a power of two from 64 to 4096.
+ *	loaded=NAME,UTILISATION:FACTOR,...
+ *				latency of a tier under load (tier.h): at a utilisation of
+ *				its bandwidth, from 0 to 1 and rising, it is so many times
+ *				READ_NS. The first is 0:1. Default: it does not rise.
  *	ram=TIER,START,BYTES,FILE,OFFSET
  *				a range of guest-physical memory: number of its tier
  *				(tier lines count from 0), address, size, and the
@@ -43,19 +56,29 @@
 
 #include <stdbool.h>
 
+#include "overlap.h"
+#include "tlb.h"
 #include "units.h"
 
 #define CONFIG_RANGES_MAX	16
 #define CONFIG_NAME_MAX		32
+#define LOADED_POINTS_MAX	8
+#define LOADED_ONE		65536U	/* 1.0 in struct loaded_point */
+
+/* At this utilisation of a tier, its latency is factor times the idle one. */
+struct loaded_point {
+	uint32_t utilisation, factor;	/* x LOADED_ONE */
+};
 
 /* One tier of memory. */
 struct tier_config {
 	char name[CONFIG_NAME_MAX];
-	uint64_t load_ps;	/* stall of a load that misses */
-	uint64_t store_ps;	/* stall of a store that misses: WRITE_NS x store_stall */
+	uint64_t read_ps;	/* idle latency */
 	uint64_t unit_bytes;	/* bytes that move at a time, a power of two >= 64 */
 	uint64_t read_unit_ps;	/* how long reading a unit keeps the tier busy */
 	uint64_t write_unit_ps;	/* how long writing a unit does */
+	unsigned int point_count;	/* 0: latency does not depend on load */
+	struct loaded_point points[LOADED_POINTS_MAX];
 };
 
 /* A range of guest-physical memory and the file that backs it. */
@@ -67,20 +90,24 @@ struct range_config {
 };
 
 struct config {
-	char *page;
 	char *output;		/* or NULL */
 	char *live;		/* or NULL */
+	char *progress;		/* or NULL */
 	char *frames;		/* key "pages", or NULL */
+	unsigned int cores;
 	uint64_t insn_ps;	/* key "ns_per_instruction" */
 	uint64_t l1_bytes, llc_bytes;
 	unsigned int l1_ways, llc_ways;
+	uint64_t llc_ps, snoop_ps, stlb_ps;
+	struct overlap_config overlap;
+	struct tlb_config tlb;
 	unsigned int tier_count;
 	struct tier_config tiers[TIERS_MAX];
 	unsigned int range_count;
 	struct range_config ranges[CONFIG_RANGES_MAX];
 	int force_tier;		/* index of the tier, or -1 */
 	char *fast_kinds;	/* or NULL */
-	bool own_core;		/* key "background" */
+	char *fast_frames;	/* or NULL */
 	bool observe;
 	bool dump;
 	uint64_t sample_ps;	/* key "sample_ns"; 0: no time series */

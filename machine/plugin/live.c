@@ -55,15 +55,13 @@ static void put_by_tier(struct json *json, const char *key, const struct machine
 static void write_live(FILE *file, const void *data)
 {
 	const struct machine *machine = data;
-	const struct region *region = &machine->region;
-	const struct sample *sample = latest(region);
+	const struct sample *sample = latest(&machine->region);
 	struct json json = { .file = file };
 
 	json_open_object(&json, NULL);
 	json_unsigned(&json, "t_ns", sample->t_ps / PS_PER_NS);
 	json_unsigned(&json, "instructions",
-		      machine->counts->user + machine->counts->kernel -
-		      region->begin.user - region->begin.kernel);
+		      sample->instructions);
 	json_unsigned(&json, "promoted", sample->promoted);
 	json_unsigned(&json, "demoted", sample->demoted);
 	put_by_tier(&json, "pages", machine, put_pages);

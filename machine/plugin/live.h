@@ -12,7 +12,7 @@
  *	instructions	user and kernel, of all code
  *	promoted, demoted	pages
  *	pages		{tier: {kind: 4 KiB pages}}
- *	stall_ns	{tier: {kind: stall time of the workload's core}}
+ *	stall_ns	{tier: {kind: stall time of all cores}}
  */
 #ifndef LIVE_H
 #define LIVE_H

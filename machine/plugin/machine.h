@@ -4,126 +4,137 @@
  * the guest does. model.c explains the model; this file is its core without
  * QEMU, so that the unit tests can drive it as model.c does.
  *
- * An access looks up the L1, then the last level (LLC), then goes to a tier. The
- * LLC is neither inclusive nor exclusive of the L1. A dirty line that leaves the
- * L1 is marked dirty in the LLC if it is there, and else written back to its
- * tier. A write-back takes bandwidth, and nobody waits for it.
+ * An access looks up its core's L1. What misses there waits for what it depends on
+ * (overlap.h), is translated (tlb.h), and looks up the last level (LLC), which all
+ * cores share; then it goes to a tier. The LLC is neither inclusive nor exclusive of
+ * the L1s. A dirty line that leaves an L1 is marked dirty in the LLC if it is there,
+ * and else written back to its tier. A write-back takes bandwidth, and nobody waits
+ * for it.
  *
- * A copy that stands for a device's DMA bypasses the caches: it takes bandwidth,
- * and no core's time. What it writes is dropped from the caches.
+ * Coherence: a line is in several L1s only if all of them have it clean and SHARED. A
+ * load of a line that another L1 has dirty takes snoop_ns, and cleans it there. A
+ * store drops the line from all other L1s.
  *
- * A measured region begins with empty caches and idle tiers, at the guest's
- * call KLOC_MACHINE_BEGIN. Outside of it no memory access is modeled.
+ * A walk of the page table reads its entries through the same caches. It delays the
+ * access, and what a core then waits for it is counted for the page table.
+ *
+ * A device's DMA bypasses the caches: it takes bandwidth, and no core's time. What it
+ * writes is dropped from the caches.
+ *
+ * A region begins at the guest's calls WARM and BEGIN. The first of a run finds empty
+ * caches and idle tiers. Outside of regions no memory access is modeled.
  *
  * Limits:
- * - There is one L1, one LLC and one prefetcher. Background threads, which have
- *   a core of their own in time (see background.h), share them with the
- *   workload.
+ * - A line that the L1 holds has no TLB miss: the TLB is looked up on L1 misses.
+ * - A store to a line that is SHARED waits for nothing.
+ * - A line that another L1 holds clean comes from the LLC or a tier.
  * - A device reads memory, not the caches: it takes bandwidth also for a line
  *   that a cache holds, and a dirty line stays dirty.
- * - Successive accesses of a device's copy to one line count as one.
+ * - A walk does not make page tables' lines dirty, where it sets an Accessed bit.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
 
 #include <linux/kloc_machine.h>
 
-#include "cache.h"
-#include "clock.h"
 #include "config.h"
+#include "core.h"
 #include "frames.h"
 #include "live.h"
 #include "observer.h"
 #include "pages.h"
 #include "placement.h"
+#include "progress.h"
 #include "ram.h"
 #include "region.h"
-#include "spaces.h"
-#include "stream.h"
 #include "tier.h"
-
-/* Instructions since power-on, counted by translated code (abandoned ones included). */
-struct counts {
-	uint64_t user, kernel;
-};
 
 struct machine {
 	struct config config;
 	struct ram ram;
 	struct pages pages;
 	struct placement placement;
-	struct clock clock;
 	struct spaces spaces;
-	struct cache l1, llc;
-	struct streams streams;
+	struct core cores[CORES_MAX];
+	struct directory directory;
+	struct cache llc;
 	struct tier tiers[TIERS_MAX];
 	struct frames frames;
 	struct region region;		/* in progress, or the last one */
 	struct observer observer;
 	struct live live;
+	struct progress progress;
 	char *reports;			/* JSON of the regions that have ended, or NULL */
 	bool modelled;			/* a region is in progress */
-	uint64_t monotonic_ns;		/* guest's CLOCK_MONOTONIC at the last BEGIN or END */
-	uint64_t device_line;		/* line that the device's copy accessed last */
-	bool idle_for_storage;		/* requests were pending when the guest went idle */
-	uint64_t published;		/* instructions, when the page was last updated */
-	const struct counts *counts;
-	struct kloc_machine_page *page;	/* shared with the guest */
+	const struct kloc_machine_page *page;	/* in guest memory, NULL before LAYOUT */
+
+	/* Let the running core wait. Its time at the next access is later by as much. */
+	void (*stall)(uint64_t ps);
+};
+
+/* An access that a core's L1 did not serve at once. */
+struct access {
+	uint64_t key;		/* of its line, see spaces.h */
+	uint64_t address;	/* virtual */
+	uint64_t now_ps;	/* the core's time */
+	uint64_t insn;		/* instructions of the core so far */
+	bool store, kernel;
 };
 
 /*
- * Set up the machine that machine->config describes. The caller keeps page and
- * counts; machine_free() frees everything else, machine->config included. On
- * failure print a message and return false.
+ * Set up the machine that machine->config describes; machine->cores[].counts are set
+ * later by the caller. machine_free() frees everything. On failure print a message and
+ * return false.
  */
-bool machine_init(struct machine *machine, struct kloc_machine_page *page,
-		  const struct counts *counts);
+bool machine_init(struct machine *machine, void (*stall)(uint64_t ps));
 void machine_free(struct machine *machine);
 
-/* Update the shared page: the guest is about to read its TSC. */
-void machine_read_tsc(struct machine *machine);
+/* Handle call of the guest on a core, one of enum kloc_machine_call. Ignore unknown ones. */
+void machine_call(struct machine *machine, unsigned int call, uint64_t argument,
+		  uint64_t now_ps);
 
-/* Handle a call of the guest, one of enum kloc_machine_call. Ignore unknown ones. */
-void machine_call(struct machine *machine, unsigned int call);
+/* The core uses other page tables, as CR3 has them; or the same ones, flushed. */
+void machine_set_root(struct machine *machine, unsigned int core, uint64_t root);
 
-/*
- * Access the line with this key (see spaces.h) in the L1. Return false if the L1
- * does not hold it, and always during a device's copy: then the caller must call
- * machine_access_beyond() with the line's physical address.
- */
-static inline bool machine_access_l1(struct machine *machine, uint64_t key, bool store)
-{
-	return cache_use(&machine->l1, cache_set(&machine->l1, key), key, store);
-}
+/* The core drops the TLB entry of an address, or all of them. */
+void machine_flush_page(struct machine *machine, unsigned int core, uint64_t address);
+void machine_flush_all(struct machine *machine, unsigned int core);
 
 /*
- * Access beyond the L1: fill the L1, and charge the running code what the LLC
- * or the tier costs. kernel tells which mode a stall is counted for.
+ * Access a line in all ways of the core's L1. Return false on a miss: then the caller
+ * must call machine_access_beyond() with the physical address.
  */
-void machine_access_beyond(struct machine *machine, uint64_t key, uint64_t physical,
-			   bool store, bool kernel);
+bool machine_access_l1(struct machine *machine, unsigned int core, uint64_t key, bool store);
+
+/* Access beyond the L1: fill the L1, and let the core wait. */
+void machine_access_beyond(struct machine *machine, unsigned int core,
+			   const struct access *access, uint64_t physical);
+
+/* A device has read or written memory. */
+void machine_dma(struct machine *machine, uint64_t physical, uint64_t bytes, bool write,
+		 uint64_t now_ps);
 
 /* Observe that the guest wrote to the struct page that contains this address. */
-void machine_page_changed(struct machine *machine, uint64_t address);
+void machine_page_changed(struct machine *machine, uint64_t address, uint64_t now_ps);
 
 /*
  * Observe an access; with key "observe", call this after every one. The physical
  * line is that of the L1's most recently used line, which is the one accessed.
- * A device's copy and an access to device memory are not in the L1, and so are
- * not observed as references.
+ * An access to device memory is not in the L1, and so is not observed.
  */
-static inline void machine_observe(struct machine *machine, uint64_t key, uint64_t address,
-				   bool store)
+static inline void machine_observe(struct machine *machine, const struct core *core,
+				   uint64_t key, uint64_t address, bool store,
+				   uint64_t now_ps)
 {
-	const struct cache_line *latest = cache_set(&machine->l1, key);
+	const struct cache_line *latest = cache_set(&core->l1, key);
 
-	if (likely(latest->key == key) && !clock_in_background(&machine->clock))
-		observer_reference(&machine->observer, latest->line >> 1);
+	if (likely(latest->key == key))
+		observer_reference(&machine->observer, cache_physical(latest));
 	if (unlikely(store && observer_is_memmap(&machine->observer, address)))
-		machine_page_changed(machine, address);
+		machine_page_changed(machine, address, now_ps);
 }
 
 /* Write the result when QEMU ends; a region in progress is reported as incomplete. */
-void machine_finish(struct machine *machine);
+void machine_finish(struct machine *machine, uint64_t now_ps);
 
 #endif /* MACHINE_H */

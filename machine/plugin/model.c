@@ -2,60 +2,54 @@
 /*
  * The timing model of the two-tier machine: a QEMU TCG plugin.
  *
- * QEMU executes the guest's instructions and knows nothing of time: under
- * -icount shift=0 its clock counts them, 1 ns each. This plugin computes how long
- * they would take on a machine whose memory has tiers of different speed, and
- * gives the result to the guest as its time.
+ * Our QEMU gives each vCPU a time of its own: so many ps for each instruction, what
+ * it is idle, and the stalls that this plugin adds. The guest lives in that time.
  *
- * Each instruction takes the profile's CPI. In the measured region, each data
- * access goes through
+ * In a region, each data access goes through
  *
- *	L1	32 KiB, 8 ways; indexed by virtual line, so that a hit, which is
- *		nearly every access, needs no address translation
- *	LLC	1 MiB, 16 ways, write-back; indexed by a hash of the physical line
- *	tier	by physical address; a load that misses stalls the core for the
- *		read latency, a store for store_stall of the write latency
+ *	L1	32 KiB, 8 ways, of each core; indexed by virtual line, so that a hit,
+ *		which is nearly every access, needs no address translation
+ *	TLB	of each core: two levels, and a walk of the guest's page tables
+ *	LLC	608 KiB, 19 ways, write-back, shared; indexed by a hash of the physical
+ *		line
+ *	tier	by physical address
  *
- * (sizes are the defaults), all caches with exact LRU. A miss that continues a
- * stream is taken as prefetched and waits for bandwidth only. Misses, write-backs,
- * background threads and devices' copies share the bandwidth of a tier.
+ * (sizes are those of the profile `tiered`), all with exact LRU. A core runs on when it
+ * misses, and waits when it needs the value, or has too many lines under way. Misses,
+ * write-backs and devices share the bandwidth of a tier, whose latency rises with load.
  *
  * Where to read on:
- *	clock.h		simulated time, and how the guest reads it
- *	background.h	kernel threads that have a core of their own
- *	cache.h		the L1 and the LLC; spaces.h: keys of the L1
+ *	machine.h	how these work together; all of the model but QEMU
+ *	core.h		what each core has
+ *	overlap.h	misses that overlap, and when a core waits
+ *	cache.h		the L1s and the LLC; spaces.h: keys of the L1s
+ *	tlb.h		the TLB and the walk
  *	stream.h	the prefetcher
  *	tier.h		latency and units of a tier; bandwidth.h: its bandwidth
  *	pages.h		the kind of each page; observer.h: how kinds are used
- *	frames.h	what each frame would save in fast memory, for the oracle
- *	placement.h	timing by page kind, for `kloc what-if`
- *	region.h	what is counted; report.h: the result; live.h: progress
+ *	frames.h	what each frame makes cores wait, for the oracle
+ *	placement.h	timing by page kind, for `kloc what-if`, or by frame
+ *	region.h	what is counted; report.h: the result
+ *	live.h, progress.h	what is shown while the guest runs
  *	config.h	the configuration
- *	machine.h	how these work together; all of the model but QEMU
  *
- * The guest tells the model what it cannot see (a task switch, a device's copy,
- * idle, the ends of the measured region): it fills in a page of memory that both
- * share, and executes a NOP with the number of the call. See
- * <linux/kloc_machine.h>.
+ * The guest tells the model what it cannot see: it executes a NOP with the number of
+ * a call, and an argument in RAX. See <linux/kloc_machine.h>.
  *
- * Outside the measured region only instructions are counted, in translated code,
- * and the guest runs at nearly QEMU's own speed. At both ends of the region all
+ * Outside of regions only instructions are counted, in translated code,
+ * and the guest runs at nearly QEMU's own speed. At both ends of the modeled phase all
  * translations are dropped, and made again with or without callbacks for memory
  * accesses.
  *
  * Limits (see the headers above for those of each part):
- * - There is one CPU: QEMU up to 11.1 mixes up vCPUs in plugins under icount.
- * - Hits in the L1 and in the LLC cost nothing beyond the CPI.
- * - Independent misses do not overlap, unless they are prefetched.
- * - Instruction fetches and page-table walks cost nothing, and there is no TLB:
- *   it does not matter where page tables are, or how large pages are.
+ * - Hits in the L1 cost nothing beyond the CPI.
+ * - Instruction fetches cost nothing.
  * - An access that straddles two lines counts as one of the first.
- * - Nothing stalls, and no bandwidth is taken, outside the measured region.
+ * - Nothing stalls, and no bandwidth is taken, outside of regions.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "file.h"
 #include "machine.h"
 #include "qemu_api.h"
 
@@ -64,83 +58,152 @@ int qemu_plugin_version = QEMU_PLUGIN_API;
 static struct machine machine;
 static qemu_plugin_id_t plugin;
 
-/* Instruction counters (struct counts) of the only vCPU; translated code updates them. */
+/* Instruction counters (struct counts) of the vCPUs; translated code updates them. */
 static struct qemu_plugin_scoreboard *scoreboard;
+
+/* RAX, and space for its value. */
+static struct qemu_plugin_register *argument_register;
+static GByteArray *argument_bytes;
+
+/*
+ * The data of a memory callback: the mode in bit 0, and above it how many instructions of
+ * the block come after this one. Counters and time are those of the block's end.
+ */
+static void *pack(size_t following, bool kernel)
+{
+	return (void *)(uintptr_t)(following << 1 | kernel);
+}
+
+static uint64_t time_at(uintptr_t packed)
+{
+	return qemu_plugin_time_ps() - (packed >> 1) * machine.config.insn_ps;
+}
 
 /*
  * Handle an access that cache_use_recent() did not serve: look up all ways of the
  * L1, and on a miss ask QEMU for the physical address. Device memory is ignored.
  */
 __attribute__((noinline))
-static void access_further(qemu_plugin_meminfo_t info, uint64_t address, uint64_t key,
-			   bool store, bool kernel)
+static void access_further(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+			   uint64_t key, bool store, uintptr_t packed)
 {
+	const struct counts *counts = machine.cores[cpu].counts;
 	struct qemu_plugin_hwaddr *where;
+	struct access access;
 
-	if (likely(machine_access_l1(&machine, key, store)))
+	if (likely(machine_access_l1(&machine, cpu, key, store)))
 		return;
 	where = qemu_plugin_get_hwaddr(info, address);
-	if (where && !qemu_plugin_hwaddr_is_io(where))
-		machine_access_beyond(&machine, key, qemu_plugin_hwaddr_phys_addr(where),
-				      store, kernel);
+	if (!where || qemu_plugin_hwaddr_is_io(where))
+		return;
+	access = (struct access){
+		.key = key,
+		.address = address,
+		.now_ps = time_at(packed),
+		.insn = counts->user + counts->kernel - (packed >> 1),
+		.store = store,
+		.kernel = packed & 1,
+	};
+	machine_access_beyond(&machine, cpu, &access, qemu_plugin_hwaddr_phys_addr(where));
 }
 
 /*
- * Handle an access. Every access of the region comes here, so this is short and
- * ends in a tail call. accesses is the counter of the mode: user or kernel.
+ * Handle an access. Every access of a region comes here, so this is short and
+ * ends in a tail call.
  */
-static inline void access_memory(qemu_plugin_meminfo_t info, uint64_t address, bool store,
-				 uint64_t *accesses)
+static inline void access_memory(unsigned int cpu, qemu_plugin_meminfo_t info,
+				 uint64_t address, bool store, uintptr_t packed)
 {
-	uint64_t key = spaces_key(&machine.spaces, address);
+	struct core *core = &machine.cores[cpu];
+	uint64_t key = space_key(&core->space, address);
 
-	++*accesses;
-	if (unlikely(!cache_use_recent(cache_set(&machine.l1, key), key, store)))
-		access_further(info, address, key, store,
-			       accesses == &machine.region.accesses[1]);
+	++core->accesses[packed & 1];
+	if (unlikely(!cache_use_recent(cache_set(&core->l1, key), key, store)))
+		access_further(cpu, info, address, key, store, packed);
 }
 
 static void on_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 		    void *userdata)
 {
-	(void)cpu;
-	access_memory(info, address, false, userdata);
+	access_memory(cpu, info, address, false, (uintptr_t)userdata);
 }
 
 static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 		     void *userdata)
 {
-	(void)cpu;
-	access_memory(info, address, true, userdata);
+	access_memory(cpu, info, address, true, (uintptr_t)userdata);
 }
 
 /* Like access_memory(), for key "observe", which needs every access. */
-static void observe_memory(qemu_plugin_meminfo_t info, uint64_t address, bool store,
-			   uint64_t *accesses)
+static void observe_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+			   bool store, uintptr_t packed)
 {
-	access_memory(info, address, store, accesses);
-	machine_observe(&machine, spaces_key(&machine.spaces, address), address, store);
+	struct core *core = &machine.cores[cpu];
+
+	access_memory(cpu, info, address, store, packed);
+	machine_observe(&machine, core, space_key(&core->space, address), address, store,
+			time_at(packed));
 }
 
 static void on_observed_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 			     void *userdata)
 {
-	(void)cpu;
-	observe_memory(info, address, false, userdata);
+	observe_memory(cpu, info, address, false, (uintptr_t)userdata);
 }
 
 static void on_observed_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 			      void *userdata)
 {
-	(void)cpu;
-	observe_memory(info, address, true, userdata);
+	observe_memory(cpu, info, address, true, (uintptr_t)userdata);
 }
 
-static void on_read_tsc(unsigned int cpu, void *userdata)
+static void on_tlb_event(unsigned int cpu, enum qemu_plugin_tlb_event event, uint64_t value)
 {
-	(void)cpu;
-	(void)userdata;
-	machine_read_tsc(&machine);
+	if (cpu >= machine.config.cores)
+		return;
+	switch (event) {
+	case QEMU_PLUGIN_TLB_ROOT:
+		machine_set_root(&machine, cpu, value);
+		break;
+	case QEMU_PLUGIN_TLB_PAGE:
+		machine_flush_page(&machine, cpu, value);
+		break;
+	case QEMU_PLUGIN_TLB_ALL:
+		machine_flush_all(&machine, cpu);
+		break;
+	}
+}
+
+static void on_dma(uint64_t physical, uint64_t bytes, bool write)
+{
+	machine_dma(&machine, physical, bytes, write, qemu_plugin_time_ps());
+}
+
+static struct qemu_plugin_register *find_register(const char *name)
+{
+	GArray *list = qemu_plugin_get_registers();
+	const qemu_plugin_reg_descriptor *registers = (const void *)list->data;
+	struct qemu_plugin_register *found = NULL;
+
+	for (unsigned int i = 0; i < list->len; i++)
+		if (!strcmp(registers[i].name, name))
+			found = registers[i].handle;
+	g_array_free(list, 1);
+	return found;
+}
+
+/* Return the argument of a call that the running vCPU makes. */
+static uint64_t read_argument(void)
+{
+	uint64_t value = 0;
+
+	if (!argument_register)
+		argument_register = find_register("rax");
+	g_byte_array_set_size(argument_bytes, 0);
+	if (argument_register &&
+	    qemu_plugin_read_register(argument_register, argument_bytes) == sizeof(value))
+		memcpy(&value, argument_bytes->data, sizeof(value));
+	return value;
 }
 
 static void register_callbacks(qemu_plugin_id_t id);
@@ -151,56 +214,44 @@ static void on_call(unsigned int cpu, void *userdata)
 	bool modelled = machine.modelled;
 
 	(void)cpu;
-	machine_call(&machine, (unsigned int)(uintptr_t)userdata);
+	machine_call(&machine, (unsigned int)(uintptr_t)userdata, read_argument(),
+		     qemu_plugin_time_ps());
 	if (machine.modelled != modelled)
 		qemu_plugin_reset(plugin, register_callbacks);
 }
 
-static bool reads_tsc(const uint8_t *code, size_t size)
-{
-	return (size == 2 && code[0] == 0x0f && code[1] == 0x31) ||	/* rdtsc */
-	       (size == 3 && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9);
-}
-
 /* Return the number of the call that this instruction makes, or 0. */
-static unsigned int call_number(const uint8_t *code, size_t size)
+static unsigned int call_number(const struct qemu_plugin_insn *insn)
 {
-	if (size == 7 && code[0] == 0x0f && code[1] == 0x1f && code[2] == 0x80 &&
-	    code[4] == KLOC_MACHINE_NOP_1 && code[5] == KLOC_MACHINE_NOP_2 &&
-	    code[6] == KLOC_MACHINE_NOP_3)
-		return code[3];
-	return 0;
-}
-
-static void translate_insn(struct qemu_plugin_insn *insn, bool kernel)
-{
-	void *accesses = &machine.region.accesses[kernel];
-	size_t size = qemu_plugin_insn_size(insn);
+	static const uint8_t nop[] = { 0x0f, 0x1f, 0x80 };
+	static const uint8_t name[] = { KLOC_MACHINE_NOP_1, KLOC_MACHINE_NOP_2,
+					KLOC_MACHINE_NOP_3 };
 	uint8_t code[7];
 
-	if (size == 2 || size == 3 || size == 7) {
-		unsigned int call;
+	if (qemu_plugin_insn_size(insn) != sizeof(code))
+		return 0;
+	qemu_plugin_insn_data(insn, code, sizeof(code));
+	if (memcmp(code, nop, sizeof(nop)) || memcmp(code + 4, name, sizeof(name)))
+		return 0;
+	return code[3];
+}
 
-		qemu_plugin_insn_data(insn, code, size);
-		call = call_number(code, size);
-		if (call)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_call,
-							       QEMU_PLUGIN_CB_NO_REGS,
-							       (void *)(uintptr_t)call);
-		else if (reads_tsc(code, size))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_read_tsc,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
-	}
-	if (machine.modelled) {
-		bool observed = machine.config.observe;
+/* Translate an instruction, after which so many follow in the block. */
+static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t following)
+{
+	unsigned int call = call_number(insn);
+	bool observed = machine.config.observe;
+	void *packed = pack(following, kernel);
 
-		qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_load : on_load,
-						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
-						 accesses);
-		qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_store : on_store,
-						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
-						 accesses);
-	}
+	if (call)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_call, QEMU_PLUGIN_CB_R_REGS,
+						       (void *)(uintptr_t)call);
+	if (!machine.modelled)
+		return;
+	qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_load : on_load,
+					 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, packed);
+	qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_store : on_store,
+					 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, packed);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -217,26 +268,29 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64,
 							  counter, count);
 	for (size_t i = 0; i < count; i++)
-		translate_insn(qemu_plugin_tb_get_insn(tb, i), kernel);
+		translate_insn(qemu_plugin_tb_get_insn(tb, i), kernel, count - 1 - i);
 }
 
 static void on_exit_qemu(qemu_plugin_id_t id, void *userdata)
 {
 	(void)id;
 	(void)userdata;
-	machine_finish(&machine);
+	machine_finish(&machine, qemu_plugin_time_ps());
 }
 
 static void on_vcpu(qemu_plugin_id_t id, unsigned int cpu)
 {
 	(void)id;
-	machine.counts = qemu_plugin_scoreboard_find(scoreboard, cpu);
+	if (cpu < CORES_MAX)
+		machine.cores[cpu].counts = qemu_plugin_scoreboard_find(scoreboard, cpu);
 }
 
 static void register_callbacks(qemu_plugin_id_t id)
 {
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_vcpu_tlb_cb(id, on_tlb_event);
+	qemu_plugin_register_dma_cb(id, on_dma);
 	qemu_plugin_register_atexit_cb(id, on_exit_qemu, NULL);
 }
 
@@ -250,8 +304,8 @@ static bool suits(const qemu_info_t *info)
 {
 	if (strcmp(info->target_name, "x86_64") || !info->system_emulation)
 		return complain("this plugin needs qemu-system-x86_64");
-	if (info->system.max_vcpus > 1)
-		return complain("the model supports one CPU; start QEMU with -smp 1");
+	if ((unsigned int)info->system.max_vcpus != machine.config.cores)
+		return complain("the configuration's cores are not QEMU's -smp; make them equal");
 	return true;
 }
 
@@ -261,24 +315,17 @@ static bool read_arguments(int argc, char **argv)
 
 	if (argc != 1 || strncmp(argv[0], key, strlen(key)))
 		return complain("usage: -plugin model.so,config=FILE");
-	if (!config_read(&machine.config, argv[0] + strlen(key)))
-		return false;
-	if (!machine.config.page)
-		return complain("the configuration has no page=FILE; add the guest's shared page");
-	return true;
+	return config_read(&machine.config, argv[0] + strlen(key));
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	static const struct counts none;
-	struct kloc_machine_page *page;
-
-	if (!suits(info) || !read_arguments(argc, argv))
-		return -1;
-	page = file_map("page", machine.config.page, 0, sizeof(*page), true);
-	if (!page || !machine_init(&machine, page, &none))
+	if (!read_arguments(argc, argv) || !suits(info) ||
+	    !machine_init(&machine, qemu_plugin_vcpu_stall) ||
+	    !progress_begin(&machine.progress, &machine, qemu_plugin_time_ps))
 		return -1;
 	plugin = id;
+	argument_bytes = g_byte_array_new();
 	scoreboard = qemu_plugin_scoreboard_new(sizeof(struct counts));
 	register_callbacks(id);
 	return 0;

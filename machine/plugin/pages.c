@@ -6,12 +6,12 @@
  * 3. mapping is set. Its low bits tell anonymous memory from an address_space.
  *    With PG_swapbacked it is shmem. Otherwise the inode that hosts the mapping
  *    tells a block device from a file.
- * 4. private has a tag of the guest's kernel: socket buffer or stack.
- * 5. PG_reserved is set: the kernel itself.
- * 6. The page has no reference and is not locked: it is free. (The references of a
+ * 4. PG_reserved is set: the kernel itself.
+ * 5. The page has no reference and is not locked: it is free. (The references of a
  *    locked page can be frozen at 0 for a moment; it is not free.)
- * 7. index has a tag of the guest's kernel: a new page, requested for this kind.
- * 8. Other.
+ * 6. index has a tag of the guest's kernel: a new page, or one that never gets another
+ *    owner, such as a stack. Root page tables have their tag in private.
+ * 7. Other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -273,33 +273,39 @@ static unsigned int mapped_kind(const struct pages *pages, const unsigned char *
 	return is_block_device(pages, mapping) ? KIND_BLOCKDEV : KIND_FILE;
 }
 
-/* Return the kind that a page without an owner was requested for. */
-static unsigned int new_kind(const struct pages *pages, const unsigned char *page)
+/* Return the kind that a page without a type or mapping was requested for. */
+static unsigned int tagged_kind(struct pages *pages, const unsigned char *page)
 {
+	if (word(page, pages->layout.page_private) == KLOC_MACHINE_TAG_PAGETABLE)
+		return KIND_PAGETABLE;
 	switch (word(page, pages->layout.page_index)) {
-	case KLOC_MACHINE_NEW_ANON:
+	case KLOC_MACHINE_TAG_ANON:
 		return KIND_ANON;
-	case KLOC_MACHINE_NEW_FILE:
+	case KLOC_MACHINE_TAG_FILE:
 		return KIND_FILE;
-	case KLOC_MACHINE_NEW_BLOCKDEV:
+	case KLOC_MACHINE_TAG_BLOCKDEV:
 		return KIND_BLOCKDEV;
+	case KLOC_MACHINE_TAG_SHMEM:
+		return KIND_SHMEM;
+	case KLOC_MACHINE_TAG_PAGETABLE:
+		return KIND_PAGETABLE;
+	case KLOC_MACHINE_TAG_STACK:
+		return KIND_STACK;
+	case KLOC_MACHINE_TAG_SOCKET:
+		return KIND_SOCKET;
+	case KLOC_MACHINE_TAG_SLAB:
+		return slab_kind(pages, word(page, pages->layout.slab_cache));
 	}
 	return KIND_OTHER;
 }
 
-static unsigned int unmapped_kind(const struct pages *pages, const unsigned char *page)
+static unsigned int unmapped_kind(struct pages *pages, const unsigned char *page)
 {
-	switch (word(page, pages->layout.page_private)) {
-	case KLOC_MACHINE_TAG_SOCKET:
-		return KIND_SOCKET;
-	case KLOC_MACHINE_TAG_STACK:
-		return KIND_STACK;
-	}
 	if (word(page, 0) >> pages->layout.flag_reserved & 1)
 		return KIND_KERNEL;
 	if (!is_referenced(pages, page) && !(word(page, 0) & LOCKED))
 		return KIND_FREE;
-	return new_kind(pages, page);
+	return tagged_kind(pages, page);
 }
 
 static unsigned int struct_kind(struct pages *pages, const unsigned char *page)
@@ -329,7 +335,7 @@ unsigned int pages_kind(struct pages *pages, uint64_t physical)
 	page = page_struct(pages, physical >> FRAME_SHIFT);
 	kind = page ? struct_kind(pages, page) : KIND_OTHER;
 	/* The allocator zeroes pages before anyone holds a reference. */
-	return kind == KIND_FREE ? new_kind(pages, page) : kind;
+	return kind == KIND_FREE ? tagged_kind(pages, page) : kind;
 }
 
 unsigned int pages_state(struct pages *pages, uint64_t frame)

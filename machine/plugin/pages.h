@@ -5,11 +5,8 @@
  *
  * Limits:
  * - A new page, which is zeroed or filled before it has an owner, has the kind
- *   that it was requested for. The guest's kernel guesses that from the flags of
- *   the request (kloc_machine_new_tag()), and the guess can be wrong: page cache
- *   requested with __GFP_NOMEMALLOC and __GFP_COMP is taken for anonymous memory
- *   until it is in the page cache. Slab pages and page tables are KIND_OTHER until
- *   then.
+ *   that its requester told the page allocator (kloc_machine_tag in the guest's
+ *   kernel).
  * - vmalloc, per-CPU memory and drivers' buffers cannot be told from each other;
  *   they are KIND_OTHER.
  */

@@ -94,6 +94,8 @@ unsigned int placement_access(struct placement *placement, const struct pages *p
 {
 	unsigned int tier = placement_tier(placement, pages, range, kind);
 
+	if (placement->fast_frames && placement->fast_frames[ram_frame(range, physical)])
+		return 0;
 	if (placement->on)
 		placement->latest[ram_frame(range, physical)] = (unsigned char)tier;
 	return tier;
@@ -102,6 +104,8 @@ unsigned int placement_access(struct placement *placement, const struct pages *p
 unsigned int placement_write_back(const struct placement *placement,
 				  const struct ram_range *range, uint64_t physical)
 {
+	if (placement->fast_frames && placement->fast_frames[ram_frame(range, physical)])
+		return 0;
 	return placement->on ? placement->latest[ram_frame(range, physical)] :
 			       range->timed_as;
 }

@@ -5,9 +5,13 @@
  * node they are on. No page moves: the guest is set up the same under every such
  * placement, and only its time differs.
  *
+ * Placement by frame (key "fast_frames"; used for the oracle): the marked frames are
+ * timed as the first tier, all others as they are without this key.
+ *
  * Limits:
  * - The first tier has no capacity limit here.
  * - A page's timing changes with its kind, at once and at no cost.
+ * - Counts of pages by tier do not show placement by frame.
  */
 #ifndef PLACEMENT_H
 #define PLACEMENT_H
@@ -19,7 +23,8 @@
 #define PLACEMENT_MAX	32	/* names in fast_kinds */
 
 struct placement {
-	bool on;
+	const unsigned char *fast_frames;	/* by frame: 1 is fast; or NULL */
+	bool on;				/* by kind */
 	unsigned int slow;			/* index of the last tier */
 	unsigned int count;
 	const char *fast[PLACEMENT_MAX];	/* names of kinds, or "slab:*" for all slab */
@@ -36,6 +41,14 @@ struct placement {
  */
 bool placement_init(struct placement *placement, const char *kinds, unsigned int tier_count,
 		    uint64_t frames);
+
+/* Place by frame: fast_frames has a byte for each frame of all ranges. */
+static inline void placement_set_frames(struct placement *placement,
+					const unsigned char *fast_frames)
+{
+	placement->fast_frames = fast_frames;
+}
+
 void placement_free(struct placement *placement);
 
 /* Return the tier that a page of this kind in this range is timed as. */

@@ -50,6 +50,14 @@ enum qemu_plugin_op {
 
 enum qemu_plugin_cb_flags {
 	QEMU_PLUGIN_CB_NO_REGS,
+	QEMU_PLUGIN_CB_R_REGS,
+};
+
+/* What a vCPU does to its TLB; see machine/qemu/patches. */
+enum qemu_plugin_tlb_event {
+	QEMU_PLUGIN_TLB_ROOT,	/* uses other page tables; the value is CR3 */
+	QEMU_PLUGIN_TLB_PAGE,	/* drops the entry of an address */
+	QEMU_PLUGIN_TLB_ALL,	/* drops all entries */
 };
 
 enum qemu_plugin_mem_rw {
@@ -67,6 +75,31 @@ typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int cpu,
 					  qemu_plugin_meminfo_t info,
 					  uint64_t vaddr, void *userdata);
 
+typedef void (*qemu_plugin_vcpu_tlb_cb_t)(unsigned int cpu, enum qemu_plugin_tlb_event event,
+					  uint64_t value);
+typedef void (*qemu_plugin_dma_cb_t)(uint64_t physical, uint64_t bytes, bool write);
+
+/* GLib's arrays, as far as registers need them. */
+typedef struct {
+	char *data;
+	unsigned int len;
+} GArray;
+
+typedef struct {
+	uint8_t *data;
+	unsigned int len;
+} GByteArray;
+
+GByteArray *g_byte_array_new(void);
+GByteArray *g_byte_array_set_size(GByteArray *array, unsigned int length);
+char *g_array_free(GArray *array, int free_segment);
+
+typedef struct {
+	struct qemu_plugin_register *handle;
+	const char *name;
+	const char *feature;
+} qemu_plugin_reg_descriptor;
+
 /* What a plugin exports: the interface version that it uses, and its entry point. */
 extern QEMU_EXPORTED int qemu_plugin_version;
 QEMU_EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
@@ -81,6 +114,17 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 				    void *userdata);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 					   qemu_plugin_vcpu_tb_trans_cb_t cb);
+
+/* Of our QEMU: what vCPUs do to their TLBs, and what devices do to memory. */
+void qemu_plugin_register_vcpu_tlb_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tlb_cb_t cb);
+void qemu_plugin_register_dma_cb(qemu_plugin_id_t id, qemu_plugin_dma_cb_t cb);
+
+/*
+ * Of our QEMU: in a callback of a vCPU its time in ps, with all instructions of the
+ * current block, else the machine's time; and let the running vCPU wait.
+ */
+uint64_t qemu_plugin_time_ps(void);
+void qemu_plugin_vcpu_stall(uint64_t ps);
 
 /* At translation time: inspect a block, and register callbacks for its execution. */
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
@@ -107,6 +151,13 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,
 						  uint64_t vaddr);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *where);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *where);
+
+/*
+ * In a callback of a vCPU: a list of its registers, of qemu_plugin_reg_descriptor, and
+ * the value of one, appended to an array. The callback has QEMU_PLUGIN_CB_R_REGS.
+ */
+GArray *qemu_plugin_get_registers(void);
+int qemu_plugin_read_register(struct qemu_plugin_register *handle, GByteArray *to);
 
 /* Counters that translated code updates without a callback. */
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t entry_bytes);

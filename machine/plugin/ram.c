@@ -5,7 +5,7 @@
 #include "ram.h"
 
 void ram_add(struct ram *ram, const struct range_config *range, int force_tier,
-	     const unsigned char *bytes)
+	     unsigned char *bytes)
 {
 	ram->ranges[ram->count++] = (struct ram_range){
 		.start = range->start,
@@ -23,8 +23,7 @@ bool ram_map(struct ram *ram, const struct config *config)
 	memset(ram, 0, sizeof(*ram));
 	for (unsigned int i = 0; i < config->range_count; i++) {
 		const struct range_config *range = &config->ranges[i];
-		const void *bytes = file_map("ram", range->path, range->offset, range->bytes,
-					     false);
+		void *bytes = file_map("ram", range->path, range->offset, range->bytes, true);
 
 		if (!bytes)
 			return false;
@@ -40,4 +39,22 @@ const void *ram_at(const struct ram *ram, uint64_t physical, uint64_t size)
 	if (!range || size > range->end - physical)
 		return NULL;
 	return range->bytes + (physical - range->start);
+}
+
+uint64_t ram_physical(const struct ram *ram, uint64_t frame)
+{
+	const struct ram_range *range = ram->ranges;
+
+	while (range + 1 < ram->ranges + ram->count && range[1].first_frame <= frame)
+		range++;
+	return range->start + ((frame - range->first_frame) << FRAME_SHIFT);
+}
+
+uint64_t *ram_word(const struct ram *ram, uint64_t physical)
+{
+	const struct ram_range *range = ram_find(ram, physical);
+
+	if (!range || range->end - physical < sizeof(uint64_t))
+		return NULL;
+	return (uint64_t *)(range->bytes + (physical - range->start));
 }

@@ -16,7 +16,7 @@
 struct ram_range {
 	uint64_t start, end;		/* physical addresses, end is exclusive */
 	uint64_t first_frame;		/* number of the first frame */
-	const unsigned char *bytes;	/* the memory's content */
+	unsigned char *bytes;		/* the memory's content */
 	unsigned int tier;		/* configured tier */
 	unsigned int timed_as;		/* tier whose timing it has: force_tier, or tier */
 };
@@ -32,7 +32,7 @@ bool ram_map(struct ram *ram, const struct config *config);
 
 /* Add a range whose content is at bytes. force_tier is an index, or -1 for none. */
 void ram_add(struct ram *ram, const struct range_config *range, int force_tier,
-	     const unsigned char *bytes);
+	     unsigned char *bytes);
 
 /* Return the range of this physical address, or NULL. */
 static inline const struct ram_range *ram_find(const struct ram *ram, uint64_t physical)
@@ -48,6 +48,12 @@ static inline uint64_t ram_frame(const struct ram_range *range, uint64_t physica
 {
 	return range->first_frame + ((physical - range->start) >> FRAME_SHIFT);
 }
+
+/* Return the physical address of a frame, by its number in all ranges. */
+uint64_t ram_physical(const struct ram *ram, uint64_t frame);
+
+/* Return the word at this physical address, to read or write it, or NULL. */
+uint64_t *ram_word(const struct ram *ram, uint64_t physical);
 
 /* Return size bytes at this physical address, or NULL if they are not all in one range. */
 const void *ram_at(const struct ram *ram, uint64_t physical, uint64_t size);

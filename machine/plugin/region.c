@@ -4,6 +4,15 @@
 
 #include "region.h"
 
+uint64_t moment_instructions(const struct moment *moment)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < CORES_MAX; i++)
+		sum += moment->cores[i].counts.user + moment->cores[i].counts.kernel;
+	return sum;
+}
+
 uint64_t moment_sum(const uint64_t *now, const uint64_t *begin)
 {
 	uint64_t sum = 0;
@@ -59,12 +68,14 @@ void region_clear(struct region *region)
 	memset(region, 0, sizeof(*region));
 }
 
-void region_begin(struct region *region, const struct moment *begin, uint64_t sample_ps)
+void region_begin(struct region *region, const char *name, const struct moment *begin,
+		  uint64_t sample_ps)
 {
 	region_clear(region);
+	region->name = name;
 	region->begin = *begin;
 	region->sample_ps = sample_ps;
-	region->next_sample_ps = clock_now_ps(&begin->clock);
+	region->next_sample_ps = begin->time_ps;
 }
 
 /* Drop every second sample and double the period. */
@@ -92,20 +103,22 @@ static void count_reasons(uint64_t *since, const uint64_t *now, const uint64_t *
 void region_sample(struct region *region, const struct moment *now, struct pages *pages,
 		   struct placement *placement)
 {
-	uint64_t now_ps = clock_now_ps(&now->clock);
 	struct sample *sample;
 
 	if (region->sample_count == SAMPLES_MAX)
 		thin_out(region);
 	sample = &region->samples[region->sample_count++];
-	sample->t_ps = now_ps - clock_now_ps(&region->begin.clock);
+	/* A core may be behind the one that began the region, by less than a quantum. */
+	sample->t_ps = now->time_ps > region->begin.time_ps ?
+		       now->time_ps - region->begin.time_ps : 0;
+	sample->instructions = moment_instructions(now) - moment_instructions(&region->begin);
 	memcpy(sample->stall_ps, region->tier_stall_ps, sizeof(sample->stall_ps));
 	sample->promoted = moment_sum(now->promoted, region->begin.promoted);
 	sample->demoted = moment_sum(now->demoted, region->begin.demoted);
 	count_reasons(sample->promoted_by, now->promoted_by, region->begin.promoted_by);
 	count_reasons(sample->demoted_by, now->demoted_by, region->begin.demoted_by);
 	take_census(&sample->census, pages, placement);
-	region->next_sample_ps = now_ps + region->sample_ps;
+	region->next_sample_ps = now->time_ps + region->sample_ps;
 }
 
 void region_end(struct region *region, const struct moment *end, struct pages *pages,

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "report.h"
 
-#define SCHEMA	1
+#define SCHEMA	2
 
 static const char *const migrated_kinds[KLOC_MACHINE_KINDS] = {
 	[KLOC_MACHINE_ANON] = "anon",
@@ -25,6 +25,14 @@ static const char *const reason_names[KLOC_MACHINE_REASONS] = {
 	[KLOC_MACHINE_OTHER_REASON] = "other",
 };
 
+static const char *const wait_names[OVERLAP_REASONS] = {
+	[OVERLAP_VALUE] = "value",
+	[OVERLAP_WINDOW] = "window",
+	[OVERLAP_FULL] = "full",
+	[OVERLAP_STORE] = "store",
+	[OVERLAP_BANDWIDTH] = "bandwidth",
+};
+
 static void put_ns(struct json *json, const char *key, uint64_t ps)
 {
 	json_unsigned(json, key, (ps + PS_PER_NS / 2) / PS_PER_NS);
@@ -35,86 +43,127 @@ static const char *tier_name(const struct machine *machine, unsigned int tier)
 	return machine->config.tiers[tier].name;
 }
 
-/* Return the instructions of background threads, if they have a core of their own. */
-static uint64_t background_instructions(const struct moment *moment)
+/* Write what each core did. A core that is not busy is idle. */
+static void put_cores(struct json *json, const struct machine *machine,
+		      const struct region *region)
 {
-	uint64_t sum = 0;
+	uint64_t time_ps = region->end.time_ps - region->begin.time_ps;
 
-	if (!moment->clock.own_core)
-		return 0;
-	for (int slot = 1; slot < KLOC_MACHINE_SLOTS; slot++)
-		sum += moment->clock.background.threads[slot].instructions;
-	return sum;
-}
+	json_open_array(json, "cores");
+	for (unsigned int i = 0; i < machine->config.cores; i++) {
+		const struct counts *begin = &region->begin.cores[i].counts;
+		const struct counts *end = &region->end.cores[i].counts;
+		uint64_t user = end->user - begin->user, kernel = end->kernel - begin->kernel;
+		uint64_t stall_ps = region->end.cores[i].stall_ps - region->begin.cores[i].stall_ps;
+		uint64_t busy_ps = (user + kernel) * machine->config.insn_ps + stall_ps;
 
-/*
- * Return the kernel instructions of the workload's core. Background threads and
- * copies that stand for DMA are kernel code too, and are in moment->kernel.
- */
-static uint64_t kernel_instructions(const struct moment *moment)
-{
-	return moment->kernel - background_instructions(moment) -
-	       moment->clock.device_instructions;
+		json_open_object(json, NULL);
+		json_unsigned(json, "user", user);
+		json_unsigned(json, "kernel", kernel);
+		put_ns(json, "stall_ns", stall_ps);
+		/* Cores end a region at times that differ by up to a quantum. */
+		put_ns(json, "idle_ns", busy_ps < time_ps ? time_ps - busy_ps : 0);
+		json_close_object(json);
+	}
+	json_close_array(json);
 }
 
 static void put_instructions(struct json *json, const struct region *region)
 {
-	const struct moment *begin = &region->begin, *end = &region->end;
+	uint64_t user = 0, kernel = 0;
 
+	for (unsigned int i = 0; i < CORES_MAX; i++) {
+		user += region->end.cores[i].counts.user - region->begin.cores[i].counts.user;
+		kernel += region->end.cores[i].counts.kernel - region->begin.cores[i].counts.kernel;
+	}
 	json_open_object(json, "instructions");
-	json_unsigned(json, "user", end->user - begin->user);
-	json_unsigned(json, "kernel", kernel_instructions(end) - kernel_instructions(begin));
-	json_unsigned(json, "device", end->clock.device_instructions -
-				      begin->clock.device_instructions);
-	json_unsigned(json, "abandoned", end->clock.abandoned - begin->clock.abandoned);
+	json_unsigned(json, "user", user);
+	json_unsigned(json, "kernel", kernel);
 	json_close_object(json);
 }
 
 static void put_times(struct json *json, const struct region *region)
 {
-	const struct clock *begin = &region->begin.clock, *end = &region->end.clock;
-
-	put_ns(json, "time_ns", clock_now_ps(end) - clock_now_ps(begin));
+	put_ns(json, "time_ns", region->end.time_ps - region->begin.time_ps);
 	json_unsigned(json, "monotonic_ns",
 		      region->end.monotonic_ns - region->begin.monotonic_ns);
-	json_unsigned(json, "idle_ns", end->idle_ns - begin->idle_ns);
-	json_unsigned(json, "storage_wait_ns",
-		      end->storage_idle_ns - begin->storage_idle_ns);
-	put_ns(json, "background_excess_ns",
-	       end->background.excess_ps - begin->background.excess_ps);
+}
+
+static uint64_t count_accesses(const struct region *region, int mode)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < CORES_MAX; i++)
+		sum += region->end.cores[i].accesses[mode] - region->begin.cores[i].accesses[mode];
+	return sum;
+}
+
+static void put_tlb(struct json *json, const struct region *region)
+{
+	json_open_object(json, "tlb");
+	json_unsigned(json, "stlb_hits", region->stlb_hits);
+	json_unsigned(json, "walks", region->walks);
+	put_ns(json, "walk_ns", region->walk_ps);
+	json_close_object(json);
+}
+
+/* Why the cores waited. */
+static void put_waits(struct json *json, const struct region *region)
+{
+	json_open_object(json, "waits_ns");
+	for (int reason = 0; reason < OVERLAP_REASONS; reason++)
+		put_ns(json, wait_names[reason], region->waits_ps[reason]);
+	json_close_object(json);
 }
 
 static void put_cache_counters(struct json *json, const struct region *region)
 {
 	json_open_object(json, "accesses");
-	json_unsigned(json, "user", region->accesses[0]);
-	json_unsigned(json, "kernel", region->accesses[1]);
+	json_unsigned(json, "user", count_accesses(region, 0));
+	json_unsigned(json, "kernel", count_accesses(region, 1));
 	json_close_object(json);
 	json_unsigned(json, "l1_misses", region->l1_misses);
 	json_unsigned(json, "llc_misses", region->llc_misses);
 	json_unsigned(json, "streamed_misses", region->streamed);
-	json_unsigned(json, "device_lines", region->device_misses);
+	json_unsigned(json, "snoops", region->snoops);
+	json_unsigned(json, "dma_lines", region->dma_lines);
 }
 
-/* Write {tier: {kind: {user, kernel}}} without zeros, values divided by unit. */
-static void put_by_kind(struct json *json, const char *key, const struct machine *machine,
-			uint64_t table[TIERS_MAX][KINDS_MAX][2], uint64_t unit)
+/* Write {kind: {user, kernel}} without zeros, values divided by unit. */
+static void put_kinds(struct json *json, const char *key, const struct machine *machine,
+		      const uint64_t table[KINDS_MAX][2], uint64_t unit)
 {
 	json_open_object(json, key);
-	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++) {
-		json_open_object(json, tier_name(machine, tier));
-		for (unsigned int kind = 0; kind < machine->pages.kind_count; kind++) {
-			const uint64_t *value = table[tier][kind];
+	for (unsigned int kind = 0; kind < machine->pages.kind_count; kind++) {
+		const uint64_t *value = table[kind];
 
-			if (!value[0] && !value[1])
-				continue;
-			json_open_object(json, pages_kind_name(&machine->pages, kind));
-			json_unsigned(json, "user", (value[0] + unit / 2) / unit);
-			json_unsigned(json, "kernel", (value[1] + unit / 2) / unit);
-			json_close_object(json);
-		}
+		if (!value[0] && !value[1])
+			continue;
+		json_open_object(json, pages_kind_name(&machine->pages, kind));
+		json_unsigned(json, "user", (value[0] + unit / 2) / unit);
+		json_unsigned(json, "kernel", (value[1] + unit / 2) / unit);
 		json_close_object(json);
 	}
+	json_close_object(json);
+}
+
+static void put_stalls(struct json *json, const struct machine *machine,
+		       const struct region *region)
+{
+	json_open_object(json, "stall_ns");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		put_kinds(json, tier_name(machine, tier), machine, region->stall_ps[tier],
+			  PS_PER_NS);
+	put_kinds(json, "cache", machine, region->stall_ps[TIER_CACHE], PS_PER_NS);
+	json_close_object(json);
+}
+
+static void put_misses(struct json *json, const struct machine *machine,
+		       const struct region *region)
+{
+	json_open_object(json, "misses");
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
+		put_kinds(json, tier_name(machine, tier), machine, region->misses[tier], 1);
 	json_close_object(json);
 }
 
@@ -149,33 +198,19 @@ static void put_unserved(struct json *json, const struct machine *machine)
 	json_close_object(json);
 }
 
-static void put_background_thread(struct json *json, const struct machine *machine,
-				  const struct region *region, int slot)
+/* Write {thread: pages that it migrated} without zeros. */
+static void put_migrated_by(struct json *json, const struct region *region)
 {
-	const struct background_thread *begin = &region->begin.clock.background.threads[slot];
-	const struct background_thread *end = &region->end.clock.background.threads[slot];
-	uint64_t instructions = end->instructions - begin->instructions;
-	uint64_t stall_ps = end->stall_ps - begin->stall_ps;
-	char comm[KLOC_MACHINE_COMM + 1] = "";
+	json_open_object(json, "migrated_by");
+	for (int slot = 0; slot < KLOC_MACHINE_SLOTS; slot++) {
+		uint64_t pages = region->end.slots[slot].migrated -
+				 region->begin.slots[slot].migrated;
+		char comm[KLOC_MACHINE_COMM + 1] = "";
 
-	memcpy(comm, machine->page->slots[slot].comm, KLOC_MACHINE_COMM);
-	if (!*comm)
-		return;
-	json_open_object(json, comm);
-	json_unsigned(json, "instructions", instructions);
-	put_ns(json, "stall_ns", stall_ps);
-	put_ns(json, "time_ns", instructions * machine->config.insn_ps + stall_ps);
-	json_unsigned(json, "migrated",
-		      region->end.migrated[slot] - region->begin.migrated[slot]);
-	json_close_object(json);
-}
-
-static void put_background(struct json *json, const struct machine *machine,
-			   const struct region *region)
-{
-	json_open_object(json, "background");
-	for (int slot = 1; slot < KLOC_MACHINE_SLOTS; slot++)
-		put_background_thread(json, machine, region, slot);
+		memcpy(comm, region->end.slots[slot].comm, KLOC_MACHINE_COMM);
+		if (pages)
+			json_unsigned(json, comm, pages);
+	}
 	json_close_object(json);
 }
 
@@ -277,6 +312,10 @@ static void put_totals_series(struct json *json, const struct region *region)
 	for (unsigned int i = 0; i < region->sample_count; i++)
 		put_ns(json, NULL, region->samples[i].t_ps);
 	json_close_array(json);
+	json_open_array(json, "instructions");
+	for (unsigned int i = 0; i < region->sample_count; i++)
+		json_unsigned(json, NULL, region->samples[i].instructions);
+	json_close_array(json);
 	json_open_array(json, "promoted");
 	for (unsigned int i = 0; i < region->sample_count; i++)
 		json_unsigned(json, NULL, region->samples[i].promoted);
@@ -344,18 +383,22 @@ static void put_region(struct json *json, struct machine *machine, bool complete
 	struct region *region = &machine->region;
 
 	json_open_object(json, NULL);
+	json_string(json, "name", region->name);
 	json_bool(json, "complete", complete);
+	put_cores(json, machine, region);
 	put_instructions(json, region);
 	put_times(json, region);
 	put_cache_counters(json, region);
 	json_unsigned(json, "free_fast_at_start", machine->frames.free_fast);
-	put_by_kind(json, "stall_ns", machine, region->stall_ps, PS_PER_NS);
-	put_by_kind(json, "misses", machine, region->misses, 1);
+	put_tlb(json, region);
+	put_waits(json, region);
+	put_stalls(json, machine, region);
+	put_misses(json, machine, region);
 	put_traffic(json, machine, region);
 	put_unserved(json, machine);
-	put_background(json, machine, region);
 	put_migrated(json, region);
 	put_moved_by_reason(json, region);
+	put_migrated_by(json, region);
 	put_census(json, machine, &region->census);
 	put_series(json, machine, region);
 	if (machine->observer.on)

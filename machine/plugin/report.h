@@ -3,35 +3,38 @@
  * The result, as JSON (key "output"). Nothing in it depends on the host: identical
  * runs give identical bytes.
  *
- *	schema			1
- *	complete		a region has ended, and the last one was not broken off
+ *	schema			2
+ *	complete		a measured region has ended, and the last was not broken off
  *	layout_known		the guest has described its struct page
  *	regions			[...], in order
  *
- * Each region. Times are simulated, in ns; pages and frames are of 4 KiB.
+ * Each region. Times are simulated, in ns; pages and frames are of 4 KiB. Everything is
+ * of all cores together, but for "cores".
  *
+ *	name			"warm-up" or "measured"
  *	complete		the region has ended
- *	instructions		user, kernel (without background threads on a core of
- *				their own, and without device); device (copies that
- *				stand for DMA); abandoned (part of user and kernel,
- *				see clock.h)
- *	time_ns			length of the region by the model's T
+ *	cores			[{user, kernel (instructions), stall_ns, idle_ns}, ...]
+ *	instructions		user, kernel
+ *	time_ns			length of the region
  *	monotonic_ns		the same by the guest's CLOCK_MONOTONIC
- *	idle_ns			the guest was idle
- *	storage_wait_ns		part of idle_ns with storage requests pending
- *	background_excess_ns	by which background threads stopped the workload
- *	accesses		loads and stores: user, kernel; of all code
- *	l1_misses, llc_misses	of all code but devices' copies
+ *	accesses		loads and stores: user, kernel
+ *	l1_misses, llc_misses	of them, walks included in llc_misses
  *	streamed_misses		part of llc_misses that was prefetched
- *	device_lines		lines that devices' copies accessed
+ *	snoops			L1 misses on a line that another core's L1 had dirty
+ *	dma_lines		lines that devices read or wrote
  *	free_fast_at_start	free frames of the first tier when loading began
- *	stall_ns, misses	{tier: {kind: {user, kernel}}}; the workload's core
+ *	tlb			stlb_hits; walks, walk_ns: of page tables
+ *	waits_ns		why cores stalled: value, window, full, store, bandwidth;
+ *				see overlap.h
+ *	stall_ns		{tier: {kind: {user, kernel}}}; the tier "cache" has what
+ *				the LLC and other cores' L1s served
+ *	misses			{tier: {kind: {user, kernel}}}
  *	traffic_bytes		{tier: {read, write, dma}}
  *	unserved_ns		{tier: service that found no bandwidth (bandwidth.h)};
  *				above 0, the tier was busier than the model shows
- *	background		{thread: {instructions, stall_ns, time_ns, migrated}}
  *	migrated		{promoted, demoted: {kind: pages}}
  *	moved			{promoted, demoted: {reason: pages}}
+ *	migrated_by		{thread: pages}
  *	pages			{tier: {kind: frames}} at the end
  *	series			the time series; all arrays have the length of t_ns
  *	objects			only with observe=1, see observer.h

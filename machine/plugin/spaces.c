@@ -16,26 +16,18 @@ static bool new_number(struct spaces *spaces)
 	return over;
 }
 
-bool spaces_switch(struct spaces *spaces, uint64_t mm)
+bool spaces_switch(struct spaces *spaces, struct space *space, uint64_t root)
 {
-	uint64_t slot = (mm ^ mm >> 6) % SPACES_KEPT;
+	uint64_t frame = root >> FRAME_SHIFT;
+	uint64_t slot = (frame ^ frame >> 6) % SPACES_KEPT;
 	bool over = false;
 
-	if (!mm)
-		return false;	/* a kernel thread borrows the previous address space */
-	if (spaces->kept[slot].mm != mm) {
+	if (spaces->kept[slot].root != frame) {
 		over = new_number(spaces);
-		spaces->kept[slot].mm = mm;
+		spaces->kept[slot].root = frame;
 		spaces->kept[slot].number = spaces->latest;
 	}
-	spaces->change[0] = (uint64_t)spaces->kept[slot].number << SPACE_SHIFT |
-			    (spaces->change[0] & DEVICE_KEY);
+	space->number = spaces->kept[slot].number;
+	space->change[0] = (uint64_t)space->number << SPACE_SHIFT;
 	return over;
-}
-
-void spaces_device(struct spaces *spaces, bool device)
-{
-	for (int half = 0; half < 2; half++)
-		spaces->change[half] = (spaces->change[half] & ~DEVICE_KEY) |
-				       (device ? DEVICE_KEY : 0);
 }

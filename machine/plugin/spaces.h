@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keys of virtual lines, which the L1 is looked up by. A key is the number of the
+ * Keys of virtual lines, which the L1s are looked up by. A key is the number of the
  * virtual line, and for a user address also a number of its address space, in
  * bits that are zero in every user address. So an L1 hit needs no address
  * translation, and a context switch does not empty the L1.
  *
- * During a device's copy all keys have DEVICE_KEY set. No line in the L1 has it,
- * so the copy bypasses the L1.
+ * An address space is known by its root page table (CR3). All cores use the same
+ * numbers.
  *
  * Limits:
  * - After a page is unmapped or moved, accesses to its old virtual address still
- *   hit the lines of it that are left in the L1.
+ *   hit the lines of it that are left in the L1. So do accesses of a new address
+ *   space whose root table is where that of an ended one was.
  * - Two virtual addresses of one physical line are two lines in the L1.
  * - An address space that has lost its number to another one (SPACES_KEPT are
- *   kept) begins with a cold L1.
+ *   kept) begins with a cold L1 and TLB.
  */
 #ifndef SPACES_H
 #define SPACES_H
@@ -25,31 +26,33 @@
 #define SPACES_KEPT	64		/* address spaces that keep their number */
 #define SPACE_SHIFT	42		/* a user line has 48 - LINE_SHIFT bits */
 #define SPACE_MAX	((1U << 15) - 1)
-#define DEVICE_KEY	(1ULL << 60)
 
+/* The address spaces of the machine. */
 struct spaces {
-	uint64_t change[2];		/* bits that differ: user keys, kernel keys */
 	struct {
-		uint64_t mm;		/* the guest's number, never used twice */
+		uint64_t root;		/* page frame of the root table, 0: none */
 		uint32_t number;	/* the number in keys */
 	} kept[SPACES_KEPT];
-	uint32_t latest;		/* number in keys that was assigned last */
+	uint32_t latest;		/* number that was assigned last */
+};
+
+/* The address space that a core uses. */
+struct space {
+	uint64_t change[2];		/* bits that differ in keys: user, kernel */
+	uint32_t number;
 };
 
 /* Return the key of the line at a virtual address. */
-static inline uint64_t spaces_key(const struct spaces *spaces, uint64_t address)
+static inline uint64_t space_key(const struct space *space, uint64_t address)
 {
-	return address >> LINE_SHIFT ^ spaces->change[address >> 63];
+	return address >> LINE_SHIFT ^ space->change[address >> 63];
 }
 
 /*
- * Switch to the address space of this mm; 0, a kernel thread, changes nothing.
- * Return true if all numbers were used up and start over: then the caller must
- * empty the L1.
+ * Let space be the address space with this root table. Return true if all numbers
+ * were used up and start over: then the caller must empty all L1s and TLBs, and set the
+ * spaces of the other cores again.
  */
-bool spaces_switch(struct spaces *spaces, uint64_t mm);
-
-/* Begin (device is true) or end a device's copy. */
-void spaces_device(struct spaces *spaces, bool device);
+bool spaces_switch(struct spaces *spaces, struct space *space, uint64_t root);
 
 #endif /* SPACES_H */
