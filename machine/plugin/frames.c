@@ -27,10 +27,11 @@ static void note(void *data, const struct ram_range *range, uint64_t physical,
 {
 	struct frames *frames = data;
 	struct frame *frame = frames->frames + ram_frame(range, physical);
-	uint32_t flags = (kind == KIND_FREE ? 0 : FRAME_IN_USE) |
-			 (range->tier ? 0 : FRAME_FAST);
+	/* The frames of a kernel that does not describe itself count as free. */
+	bool is_free = kind == KIND_FREE || kind == KIND_UNKNOWN;
+	uint32_t flags = (is_free ? 0 : FRAME_IN_USE) | (range->tier ? 0 : FRAME_FAST);
 
-	if (kind == KIND_FREE && !range->tier)
+	if (is_free && !range->tier)
 		frames->free_fast += count;
 	for (; count; count--, frame++)
 		frame->flags = flags;

@@ -19,7 +19,9 @@ class Job:
     """What runs on which machine.
 
     profile       the machine
-    scripts       the agent's shell scripts by name: setup, measured, check
+    scripts       the agent's shell scripts by name: setup, warm, measured, check. `warm` is one
+                  slice of the warm-up, and gets the slice's number
+    slices        the most slices of the warm-up
     settings      values to write to files of the guest, by path
     timing        the tier that all memory is timed as; None: each tier as itself
     fast_kinds    page kinds that are timed as fast memory, all others as slow memory, wherever
@@ -27,8 +29,9 @@ class Job:
     seed          random seed of QEMU and of the guest's kernel
     packages      Debian packages of the guest
     copies        host paths that are copied into the guest, to the same paths
-    frames        record the stall time that each page frame would save in fast memory, for the
-                  oracle
+    fast_frames   a byte for each page frame, in the order of the nodes: 1 is timed as fast memory,
+                  wherever it is; None: frames are timed as the tier that they are in
+    frames        record the stall time that each page frame causes, for the oracle
     follow        write the totals that `Machine.live` returns
     observe       record what pages are used for; slower on the host, the same in the machine
     shell         run an interactive shell on the terminal instead of the scripts
@@ -37,8 +40,7 @@ class Job:
     instructions  estimate of the instructions that the job executes, to estimate the time left
     modelled      measure with the timing model
 
-    Without `modelled` nothing is measured: two CPUs run in the host's time, which can reveal bugs
-    that one CPU cannot.
+    Without `modelled` nothing is measured: two CPUs run at the same time, in the host's time.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Job:
     seed: int = 1
     packages: tuple[str, ...] = ()
     copies: tuple[Path, ...] = ()
+    fast_frames: bytes | None = None
     frames: bool = False
     follow: bool = False
     observe: bool = False
@@ -57,6 +60,7 @@ class Job:
     commands: bool = False
     instructions: float = 20e9
     modelled: bool = True
+    slices: int = 6
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,18 @@ class Raw:
     """The output of a finished run.
 
     `frames` are the agent's, by name. `model` is the timing model's report of the measured region,
-    empty for a shell or without the model. `pages` is the model's per-frame file, None unless the
-    job asks for `frames`. `console` is empty for a shell, whose console is the terminal.
+    empty for a shell or without the model. `warm_up` is its report of the warm-up, None without
+    one. `pages` is the model's per-frame file, None unless the job asks for `frames`. `console` is
+    empty for a shell, whose console is the terminal.
     """
 
     frames: Mapping[str, str]
     model: Mapping[str, Any]
     pages: bytes | None
     console: str
+    warm_up: Mapping[str, Any] | None = None
 
 
 def cpu_count(job: Job) -> int:
-    """Return how many CPUs run the job."""
-    return 1 if job.modelled else UNMODELLED_CPUS
+    """Return how many CPUs the machine has, spare ones included."""
+    return job.profile.cores + job.profile.spare_cores if job.modelled else UNMODELLED_CPUS

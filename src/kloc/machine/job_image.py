@@ -25,6 +25,10 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     directory = image.parent / "job"
     directory.mkdir()
     texts = {"mode": "shell" if job.shell else "measure" if job.modelled else "check"}
+    if job.modelled:
+        # The agent gives the job these cores, and leaves the spare ones to kernel threads.
+        texts["cores"] = f"{job.profile.cores}\n"
+        texts["slices"] = f"{job.slices}\n"
     texts["settings"] = "".join(f"{path} {value}\n" for path, value in job.settings.items())
     texts.update(job.scripts)
     files: dict[str, Path] = {}

@@ -24,7 +24,7 @@ from kloc.machine.agent import Agent
 from kloc.machine.guest_console import CONSOLE_TAIL, CRASH, excerpt
 from kloc.machine.job import Job, Raw
 from kloc.machine.job_image import write_job_image
-from kloc.machine.memory import PAGE_INSTRUCTIONS, PAGE_TIME, SharedMemory
+from kloc.machine.memory import SharedMemory
 from kloc.machine.model_config import LIVE, model_config
 from kloc.machine.parts import Parts
 from kloc.machine.qemu import qemu_arguments
@@ -77,7 +77,7 @@ class Machine:
         self.frames: dict[str, str] = {}
         self._agent = Agent(directory / "agent")
         self._process: subprocess.Popen[bytes] | None = None
-        self._memory = SharedMemory(job.profile)
+        self._memory = SharedMemory(job.profile, job.fast_frames)
         # When the stage began: the host's time in seconds, simulated time in ns.
         self._stage_begin = (time.monotonic(), 0)
         # When the machine last made progress (the host's time), and its instructions until then.
@@ -111,8 +111,8 @@ class Machine:
         images = [self.parts.image.path, self.directory / "job.img", data]
         argv = qemu_arguments(self.job, self.parts, self.directory, self._memory.files, images)
         return self.parts.root.command(
-            ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *argv],
-            binds=[cache.directory(), self.directory],
+            ["setpriv", "--pdeathsig", "KILL", str(self.parts.qemu.program), *argv],
+            binds=[cache.directory(), *self.parts.qemu.binds, self.directory],
             cwd=self.directory,
         )
 
@@ -142,7 +142,7 @@ class Machine:
         for name, body in self._agent.new_frames():
             if name == "stage":
                 self.stage = body
-                self._stage_begin = (time.monotonic(), self._memory.read_u64(PAGE_TIME))
+                self._stage_begin = (time.monotonic(), self._memory.time_ns)
             self.frames[name] = body
 
     def _check_progress(self) -> None:
@@ -157,7 +157,7 @@ class Machine:
                 f"the machine hangs: it executed nothing for {STUCK_SECONDS} s "
                 f"in stage {self.stage}"
             )
-        if self._memory.read_u64(PAGE_TIME) - simulated_begin > STAGE_MACHINE_SECONDS * 1e9:
+        if self._memory.time_ns - simulated_begin > STAGE_MACHINE_SECONDS * 1e9:
             raise self._failure(
                 f"the machine hangs: stage {self.stage} lasts over {STAGE_MACHINE_SECONDS} s "
                 "of simulated time"
@@ -197,18 +197,20 @@ class Machine:
             raise self._failure(f"QEMU ended (status {status}) in stage {self.stage}")
         if not self.job.modelled:
             return Raw(self.frames, {}, None, console)
-        return Raw(self.frames, self._model_report(), self._page_frames(), console)
+        warm_up, measured = self._model_report()
+        return Raw(self.frames, measured, self._page_frames(), console, warm_up)
 
-    def _model_report(self) -> Mapping[str, Any]:
-        """Return the timing model's report of the measured region."""
+    def _model_report(self) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
+        """Return the timing model's report of the warm-up, if any, and of the measured region."""
         try:
             report: Mapping[str, Any] = json.loads((self.directory / "model.json").read_text())
-            region: Mapping[str, Any] = report["regions"][0]
+            regions: Mapping[str, Any] = {region["name"]: region for region in report["regions"]}
+            measured = {**regions["measured"], "layout_known": report["layout_known"]}
         except (OSError, ValueError, LookupError) as error:
             raise self._failure(
                 f"the timing model wrote no report of the measured region ({error})"
             ) from error
-        return region
+        return regions.get("warm-up"), measured
 
     def _page_frames(self) -> bytes | None:
         """Return the timing model's per-frame file, None if the job does not ask for it."""
@@ -231,12 +233,12 @@ class Machine:
     @property
     def instructions(self) -> int:
         """Instructions executed so far."""
-        return self._memory.read_u64(PAGE_INSTRUCTIONS)
+        return self._memory.instructions
 
     @property
     def seconds(self) -> float:
         """Simulated time so far, in seconds."""
-        return self._memory.read_u64(PAGE_TIME) / 1e9
+        return self._memory.time_ns / 1e9
 
     def live(self) -> Mapping[str, Any] | None:
         """Return the totals of the measured region so far, None before it begins.

@@ -9,11 +9,11 @@ import struct
 
 from kloc.machine.profile import Profile
 
-PAGE_BYTES = 1 << 20
-"""The size of the page that the guest's driver, the timing model and the launcher share."""
+PROGRESS, FAST_FRAMES = "progress", "fast_frames"
+"""Names of files, which are those of the timing model's keys (machine/plugin/config.h)."""
 
-PAGE_INSTRUCTIONS, PAGE_TIME = 48, 56
-"""Offsets in struct kloc_machine_page: instructions executed, and simulated time in ns."""
+RECORD = struct.Struct("<QQ")
+"""The progress file: instructions of all cores, and simulated time in ns."""
 
 DMA_ZONE = 16 << 20
 """Bytes that node 0 has in addition to fast memory, and that the kernel may not use.
@@ -34,24 +34,33 @@ def memory_ranges(profile: Profile) -> list[tuple[int, int, int]]:
 class SharedMemory:
     """Unnamed files that back the guest's memory. QEMU, the timing model and kloc share them."""
 
-    def __init__(self, profile: Profile) -> None:
-        """Create a file for each tier and for the shared page."""
+    def __init__(self, profile: Profile, fast_frames: bytes | None = None) -> None:
+        """Create a file for each tier, one for progress, and one for `fast_frames` if given."""
         sizes = {TIERS[tier]: size for tier, _, size in memory_ranges(profile)}
-        sizes["page"] = PAGE_BYTES
+        sizes[PROGRESS] = RECORD.size
+        if fast_frames is not None:
+            sizes[FAST_FRAMES] = len(fast_frames)
         descriptors = {name: os.memfd_create(f"kloc-{name}", 0) for name in sizes}
         for name, size in sizes.items():
             os.ftruncate(descriptors[name], size)
+        if fast_frames is not None:
+            os.pwrite(descriptors[FAST_FRAMES], fast_frames, 0)
         self.fds = tuple(descriptors.values())
         self.files = {name: f"/proc/self/fd/{fd}" for name, fd in descriptors.items()}
-        self._page = mmap.mmap(descriptors["page"], PAGE_BYTES)
+        self._progress = mmap.mmap(descriptors[PROGRESS], RECORD.size)
 
-    def read_u64(self, offset: int) -> int:
-        """Return the unsigned 64-bit integer at `offset` of the shared page."""
-        (value,) = struct.unpack_from("<Q", self._page, offset)
-        return int(value)
+    @property
+    def instructions(self) -> int:
+        """Instructions that all cores have executed."""
+        return int(RECORD.unpack_from(self._progress)[0])
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time, in ns."""
+        return int(RECORD.unpack_from(self._progress)[1])
 
     def close(self) -> None:
         """Return the memory to the host."""
-        self._page.close()
+        self._progress.close()
         for fd in self.fds:
             os.close(fd)

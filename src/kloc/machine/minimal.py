@@ -14,6 +14,7 @@ from pathlib import Path
 from kloc.base import cache
 from kloc.base.errors import KlocError
 from kloc.build import bootstrap, root
+from kloc.build import qemu as build_qemu
 from kloc.build.kernel import Kernel
 from kloc.build.root import Bind
 from kloc.machine import guest_console, profile, qemu
@@ -54,13 +55,14 @@ def run(
         handle = errors.append if line.startswith("qemu-system-x86_64: ") else on_line
         handle(line.rstrip())
 
+    machine_qemu = build_qemu.build()
     status = root.tool_root().follow(
         [
-            *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
+            *("setpriv", "--pdeathsig", "KILL", str(machine_qemu.program)),
             *_qemu_arguments(kernel, directory, plugin),
         ],
         on_output,
-        binds=[cache.directory(), directory],
+        binds=[cache.directory(), *machine_qemu.binds, directory],
         cwd=directory,
     )
     path = directory / "console"
@@ -73,7 +75,7 @@ def run(
 
 def _qemu_arguments(kernel: Kernel, directory: Path, plugin: Sequence[str]) -> list[str]:
     return [
-        *qemu.INSTRUCTION_CLOCK,
+        *qemu.clock_arguments(insn_ps=1000, quantum_ns=1000),
         *qemu.hardware_arguments(profile.load(profile.DEFAULT), MEMORY, cpus=1, seed=1),
         *("-plugin", ",".join(plugin)),
         *("-kernel", str(kernel.bzimage), "-initrd", str(directory / INITRAMFS)),

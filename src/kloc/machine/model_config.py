@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kloc.machine.job import Job
-from kloc.machine.memory import TIERS, memory_ranges
+from kloc.machine.job import Job, cpu_count
+from kloc.machine.memory import FAST_FRAMES, PROGRESS, TIERS, memory_ranges
 from kloc.machine.profile import Tier
 
 LIVE = "live.json"
@@ -20,30 +20,39 @@ SAMPLE_NS = 5_000_000
 def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
     """Return the text of the timing model's configuration for a run in `directory`.
 
-    `memory` maps fast, slow and page to the files that back them.
+    `memory` maps the names of SharedMemory's files to their paths.
     """
-    profile, cpu = job.profile, job.profile.cpu
+    profile, cpu, tlb = job.profile, job.profile.cpu, job.profile.tlb
     lines = [
-        f"page={memory['page']}",
         f"output={directory / 'model.json'}",
         f"pages={directory / 'pages.bin'}",
         f"dump={int(job.frames)}",
         f"observe={int(job.observe)}",
+        f"sample_ns={SAMPLE_NS}",
+        f"cores={cpu_count(job)}",
         f"ns_per_instruction={cpu.ns_per_instruction}",
         f"l1_bytes={cpu.l1}",
         f"l1_ways={cpu.l1_ways}",
         f"llc_bytes={cpu.llc}",
         f"llc_ways={cpu.llc_ways}",
-        f"store_stall={cpu.store_stall}",
-        f"background={profile.background}",
-        f"sample_ns={SAMPLE_NS}",
-        _tier_line("fast", profile.fast),
-        _tier_line("slow", profile.slow),
+        f"llc_ns={cpu.llc_latency_ns}",
+        f"snoop_ns={cpu.snoop_latency_ns}",
+        f"outstanding={cpu.outstanding}",
+        f"window={cpu.window}",
+        f"store_buffer={cpu.store_buffer}",
+        f"prefetch={cpu.prefetch}",
+        f"tlb={tlb.entries},{tlb.ways}",
+        f"tlb_huge={tlb.huge_entries},{tlb.huge_ways}",
+        f"stlb={tlb.second},{tlb.second_ways}",
+        f"stlb_ns={tlb.second_latency_ns}",
+        *_tier_lines("fast", profile.fast),
+        *_tier_lines("slow", profile.slow),
     ]
     lines += [
         f"ram={tier},{start},{size},{memory[TIERS[tier]]},0"
         for tier, start, size in memory_ranges(profile)
     ]
+    lines += [f"{name}={memory[name]}" for name in (PROGRESS, FAST_FRAMES) if name in memory]
     if job.follow:
         lines.append(f"live={directory / LIVE}")
     if job.fast_kinds is not None:
@@ -53,8 +62,10 @@ def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tier_line(name: str, tier: Tier) -> str:
-    return (
-        f"tier={name},{tier.read_latency_ns},{tier.write_latency_ns},"
-        f"{tier.read_bandwidth},{tier.write_bandwidth},{tier.unit}"
-    )
+def _tier_lines(name: str, tier: Tier) -> list[str]:
+    curve = ",".join(f"{utilization}:{factor}" for utilization, factor in tier.loaded)
+    return [
+        f"tier={name},{tier.read_latency_ns},{tier.read_bandwidth},{tier.write_bandwidth},"
+        f"{tier.unit}",
+        f"loaded={name},{curve}",
+    ]

@@ -7,8 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kloc.build import foreign_kernel, guest_image, kernel, plugin, programs
+from kloc.build import foreign_kernel, guest_image, kernel, plugin, programs, qemu
+from kloc.build.qemu import Qemu
 from kloc.build.root import Root, tool_root
+
+MARK = guest_image.FILES / "kloc-mark.c"
+"""The program with which the agent tells the timing model where the measured region is."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class Parts:
     """The parts of a machine, in the cache. The guest has `programs` in its PATH."""
 
     root: Root
+    qemu: Qemu
     kernel: kernel.Kernel | foreign_kernel.ForeignKernel
     plugin: Path
     image: guest_image.GuestImage
@@ -32,8 +37,9 @@ def prepare_parts(
     """
     return Parts(
         tool_root(),
+        qemu.build(),
         kernel.build() if foreign is None else foreign_kernel.prepare(foreign),
         plugin.build(),
         guest_image.guest_image(sorted(set(packages))),
-        tuple(programs.build(source) for source in sources),
+        tuple(programs.build(source) for source in (MARK, *sources)),
     )

@@ -9,8 +9,9 @@ that this host has enough memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,17 @@ from kloc.machine import toml_file
 PROFILES = PROJECT / "machine" / "profiles"
 DEFAULT = "tiered"
 
-BACKGROUND = ("own-core", "shared")
-"""Where background threads run: on a core of their own, or on the workload's."""
+QUANTUM_MAX = 100
+"""The longest quantum, in us. Cores see each other's stores up to a quantum late."""
+
+LINES_MAX = 32
+"""At most this many lines of a core can be under way in the timing model."""
+
+POINTS_MAX = 8
+"""A curve of latency under load has at most this many points."""
+
+CORES_MAX = 8
+"""The timing model has at most this many cores, spare ones included."""
 
 HOST_RESERVE = 768 << 20
 """Bytes that QEMU and the host need in addition to the guest's memory."""
@@ -62,31 +72,51 @@ HINT = "machine/profiles/tiered.toml is an example with every key"
 
 
 class Tier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A memory tier: capacity in bytes, latency of a miss, bandwidth in bytes per ns (GB/s).
+    """A memory tier: capacity in bytes, idle latency of a miss, bandwidth in bytes per ns (GB/s).
 
-    `unit` is the bytes of one transfer.
+    `unit` is the bytes of one transfer. `loaded` are points (utilization of the bandwidth, factor
+    of the latency); between them the factor is linear.
     """
 
     capacity: int
     read_latency_ns: float
-    write_latency_ns: float
     read_bandwidth: float
     write_bandwidth: float
     unit: int
+    loaded: tuple[tuple[float, float], ...]
 
 
 class Cpu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The core: ns per instruction that hits the caches, and its caches in bytes and ways.
+    """The cores: ns per instruction that hits the caches, and caches in bytes and ways.
 
-    `store_stall` is the share of a store miss's latency that the core waits for.
+    The last-level cache is shared. `snoop_latency_ns` is the latency of a line that another core
+    has modified. A core has at most `outstanding` lines under way, of which `store_buffer` are for
+    stores; a reorder window of `window` instructions; and `prefetch` prefetched lines under way.
     """
 
     ns_per_instruction: float
     llc: int
     llc_ways: int
+    llc_latency_ns: float
+    snoop_latency_ns: float
     l1: int
     l1_ways: int
-    store_stall: float
+    outstanding: int
+    window: int
+    store_buffer: int
+    prefetch: int
+
+
+class Tlb(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A core's TLB: first level for 4 KiB and 2 MiB pages, and a second level for both."""
+
+    entries: int
+    ways: int
+    huge_entries: int
+    huge_ways: int
+    second: int
+    second_ways: int
+    second_latency_ns: float
 
 
 class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,14 +132,17 @@ class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a profile's file.
 
-    The capacities and periods of a real machine are divided by `scale`.
+    The capacities and periods of a real machine are divided by `scale`. The workload uses `cores`;
+    kernel threads may use `spare_cores`, too. A core gets up to `quantum_us` ahead of another one.
     """
 
     summary: str
     cores: int
+    spare_cores: int
+    quantum_us: float
     scale: float
-    background: str
     cpu: Cpu
+    tlb: Tlb
     fast: Tier
     slow: Tier
     storage: Storage
@@ -234,21 +267,30 @@ def _refused(profile: Profile, problem: str, hint: str | None = None) -> KlocErr
 
 def _problems(profile: Profile) -> Iterator[str]:
     """Yield what makes a machine of this profile impossible."""
-    for part in ("cpu", "fast", "slow", "storage"):
+    for part in ("cpu", "tlb", "fast", "slow", "storage"):
         for key, value in asdict(getattr(profile, part)).items():
             # The comparison is also false for nan.
-            if not value > 0 or value == float("inf"):
+            if key != "loaded" and (not value > 0 or value == float("inf")):
                 yield f"{part}.{key} is {value}, and must be a positive number"
-    if profile.cores != 1:
-        yield f"cores is {profile.cores}; the timing model has one core (see docs/machine.md)"
+    if profile.cores < 1 or profile.spare_cores < 0:
+        yield (
+            f"cores is {profile.cores} and spare_cores {profile.spare_cores}; "
+            "there must be 1 core or more, and 0 spare ones or more"
+        )
+    if profile.cores + profile.spare_cores > CORES_MAX:
+        yield (
+            f"cores and spare_cores are {profile.cores + profile.spare_cores} together, "
+            f"and can be {CORES_MAX} at most"
+        )
+    if not 0.1 <= profile.quantum_us <= QUANTUM_MAX:
+        yield f"quantum_us is {profile.quantum_us}, and must be between 0.1 and {QUANTUM_MAX}"
     if not profile.scale >= 1:
         yield (
             f"scale is {profile.scale}, and must be 1 or more: "
             "a real machine's capacities are divided by it"
         )
-    if profile.background not in BACKGROUND:
-        yield f"background is {profile.background!r}, and must be one of {', '.join(BACKGROUND)}"
     yield from _cpu_problems(profile.cpu)
+    yield from _tlb_problems(profile.tlb)
     yield from _tier_problems("fast", profile.fast)
     yield from _tier_problems("slow", profile.slow)
     if _slowdown(profile) < ONE_TIER:
@@ -270,14 +312,35 @@ def _problems(profile: Profile) -> Iterator[str]:
 
 
 def _cpu_problems(cpu: Cpu) -> Iterator[str]:
-    if cpu.store_stall > 1:
-        yield f"cpu.store_stall is {cpu.store_stall}, and must be a share between 0 and 1"
+    insn_ps = cpu.ns_per_instruction * 1000
+    if insn_ps != int(insn_ps) or insn_ps > 1000:
+        yield (
+            f"cpu.ns_per_instruction is {cpu.ns_per_instruction}, "
+            "and must be a whole number of ps, 1 ns at most"
+        )
     for label, size, ways in (("llc", cpu.llc, cpu.llc_ways), ("l1", cpu.l1, cpu.l1_ways)):
         sets = size / (64 * ways)
         if sets != int(sets) or not _is_power_of_two(int(sets)):
             yield (
                 f"cpu.{label} of {size} bytes with cpu.{label}_ways = {ways} has {sets:g} sets of "
                 "64-byte lines, and their number must be a power of two"
+            )
+    for key, most in (("outstanding", LINES_MAX), ("store_buffer", LINES_MAX), ("prefetch", 64)):
+        if getattr(cpu, key) > most:
+            yield f"cpu.{key} is {getattr(cpu, key)}, and can be {most} at most"
+
+
+def _tlb_problems(tlb: Tlb) -> Iterator[str]:
+    for key, ways_key in (
+        ("entries", "ways"),
+        ("huge_entries", "huge_ways"),
+        ("second", "second_ways"),
+    ):
+        entries, ways = getattr(tlb, key), getattr(tlb, ways_key)
+        if entries % ways or not _is_power_of_two(entries // ways):
+            yield (
+                f"tlb.{key} = {entries} with tlb.{ways_key} = {ways}: "
+                "entries / ways must be a power of two"
             )
 
 
@@ -289,9 +352,21 @@ def _tier_problems(label: str, tier: Tier) -> Iterator[str]:
             f"{label}.capacity is {tier.capacity} bytes, "
             f"and must be a multiple of {CAPACITY_STEP >> 20} MiB"
         )
+    yield from _curve_problems(label, tier.loaded)
     bandwidth = min(tier.read_bandwidth, tier.write_bandwidth)
     if bandwidth < BANDWIDTH_MIN:
         yield f"{label} memory has {bandwidth:g} GB/s, and needs {BANDWIDTH_MIN:g} GB/s at least"
+
+
+def _curve_problems(label: str, points: Sequence[tuple[float, float]]) -> Iterator[str]:
+    if not points or tuple(points[0]) != (0, 1) or len(points) > POINTS_MAX:
+        yield f"{label}.loaded must have 1 to {POINTS_MAX} points, the first of them [0, 1]"
+    for (before, slower), (after, slowest) in pairwise(points):
+        if not before < after <= 1 or not slower <= slowest:
+            yield (
+                f"{label}.loaded has [{after}, {slowest}] after [{before}, {slower}]: "
+                "utilization must rise to 1 at most, and factors must not fall"
+            )
 
 
 def _is_power_of_two(number: int) -> bool:

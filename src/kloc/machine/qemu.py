@@ -7,23 +7,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kloc.machine.job import Job, cpu_count
-from kloc.machine.memory import DMA_ZONE, PAGE_BYTES, TIERS, memory_ranges
+from kloc.machine.memory import DMA_ZONE, TIERS, memory_ranges
 from kloc.machine.parts import Parts
-from kloc.machine.profile import Profile
+from kloc.machine.profile import Profile, Storage
 
-INSTRUCTION_CLOCK = (
-    *("-accel", "tcg,thread=single"),
-    *("-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"),
-)
-"""Arguments that make the guest's clock count its instructions, 1 ns each.
+TRANSLATION_MIB = 512
+"""Size of QEMU's buffer for translated code; its default depends on the host's memory."""
 
-rr=record writes to /dev/null. It is a precaution: with it, QEMU's main loop and the guest take
-turns, so the main loop cannot see that the guest is idle before the instructions up to that point
-are counted. We do not know whether it is necessary.
-"""
+SINGLE_THREAD = ("-accel", f"tcg,thread=single,tb-size={TRANSLATION_MIB}")
 
-SHELL_CLOCK = (*("-accel", "tcg,thread=single"), *("-icount", "shift=0,sleep=off"))
-"""The same for a shell. While QEMU records, no input from the terminal reaches the guest."""
+FIRST_DISK = 4
+"""PCI device number of the first disk. The guest names disks in this order: vda, vdb, vdc."""
+
+
+def clock_arguments(insn_ps: int, quantum_ns: int) -> list[str]:
+    """Return QEMU's arguments for a time of each CPU: `insn_ps` for an instruction, and stalls."""
+    return [
+        *SINGLE_THREAD,
+        *("-icount", f"shift=0,sleep=off,insn-ps={insn_ps},quantum-ns={quantum_ns}"),
+    ]
 
 
 def hardware_arguments(
@@ -48,23 +50,17 @@ def qemu_arguments(
 ) -> list[str]:
     """Return QEMU's arguments for a run in `directory`.
 
-    `memory` maps fast, slow and page to the files that back them. `images` are the disk images, in
-    the order of the guest's disks. Each has a size that is a power of two.
+    `memory` maps fast and slow to the files that back them. `images` are the disk images, in the
+    order of the guest's disks.
     """
-    clock = SHELL_CLOCK if job.shell else INSTRUCTION_CLOCK
-    argv = [*clock] if job.modelled else ["-accel", "tcg,thread=multi"]
+    if job.modelled:
+        insn_ps = round(job.profile.cpu.ns_per_instruction * 1000)
+        argv = clock_arguments(insn_ps, round(job.profile.quantum_us * 1000))
+    else:
+        argv = ["-accel", "tcg,thread=multi"]
     argv += hardware_arguments(job.profile, memory, cpu_count(job), job.seed)
-    argv += [
-        "-object",
-        f"memory-backend-file,id=page,share=on,mem-path={memory['page']},size={PAGE_BYTES}",
-    ]
-    argv += ["-device", "ivshmem-plain,memdev=page,addr=4"]
     for number, image in enumerate(images):
-        # Private, so that the guest's writes do not reach the image. The disk is a PCI memory
-        # region, whose size must be a power of two.
-        backend = f"memory-backend-file,id=disk{number},share=off,readonly=on,rom=off"
-        argv += ["-object", f"{backend},mem-path={image},size={image.stat().st_size}"]
-        argv += ["-device", f"ivshmem-plain,memdev=disk{number},addr={5 + number}"]
+        argv += _disk_arguments(number, image, job.profile.storage)
     if job.modelled:
         argv += ["-plugin", f"{parts.plugin},config={directory / 'model.conf'}"]
     argv += ["-kernel", str(parts.kernel.bzimage), "-append", kernel_command_line(job)]
@@ -79,26 +75,43 @@ def qemu_arguments(
 
 def kernel_command_line(job: Job) -> str:
     """Return the guest kernel's command line."""
-    storage = job.profile.storage
     return " ".join(
         (
-            "console=ttyS0 root=/dev/klocdisk0 ro rootfstype=ext4 rootflags=noload init=/kloc/init",
+            "console=ttyS0 root=/dev/vda ro rootfstype=ext4 rootflags=noload init=/kloc/init",
             f"memmap={(DMA_ZONE >> 20) - 1}M$1M",
             # The timing model reads the kernel's memory at addresses that these options fix.
             "nokaslr nopti mitigations=off",
+            # QEMU's clock is simulated time, and the TSC is that clock.
             "tsc=reliable no_timer_check",
             # The kind of a slab page is its cache's name, so caches must not be merged.
             "slab_nomerge",
             "panic=-1 panic_on_oops=1 softlockup_panic=1 hung_task_panic=1",
-            f"kloc_machine.read_latency_ns={storage.read_latency_us * 1000:.0f}",
-            f"kloc_machine.write_latency_ns={storage.write_latency_us * 1000:.0f}",
-            f"kloc_machine.read_bytes_per_us={storage.read_bandwidth * 1000:.0f}",
-            f"kloc_machine.write_bytes_per_us={storage.write_bandwidth * 1000:.0f}",
+            # The kernel tells the timing model what its pages are for.
+            *(["kloc_machine.model=1"] if job.modelled else []),
             # Mixed into the kernel's random numbers, and so into address space layouts.
             f"kloc.seed={job.seed}",
             *(["quiet"] if job.shell else []),
         )
     )
+
+
+def _disk_arguments(number: int, image: Path, storage: Storage) -> list[str]:
+    """Return QEMU's arguments for a disk. The guest's writes do not reach the image."""
+    figures = {
+        "read-latency-ns": storage.read_latency_us * 1000,
+        "write-latency-ns": storage.write_latency_us * 1000,
+        "read-bytes-per-us": storage.read_bandwidth * 1000,
+        "write-bytes-per-us": storage.write_bandwidth * 1000,
+    }
+    options = ",".join(f"{key}={value:.0f}" for key, value in figures.items())
+    node = f"disk{number}"
+    # Without ioeventfd a request begins when the guest makes it, and not when the host's main
+    # loop gets to it.
+    device = f"virtio-blk-pci,drive={node},addr={FIRST_DISK + number},ioeventfd=off"
+    return [
+        *("-blockdev", f"driver=timed,node-name={node},filename={image},{options}"),
+        *("-device", device),
+    ]
 
 
 def _numa_arguments(profile: Profile, memory: Mapping[str, str], cpus: int) -> list[str]:
