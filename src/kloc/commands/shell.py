@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Start the machine, and return when the shell has ended."""
     host = profile.load(args.machine)
     used = options.chosen_policy(args)
-    if used.computed:
+    if used.frames_from:
         raise KlocError(
             f"policy {used.name} cannot be used in a shell: it is computed from a comparison",
             "choose another one with --policy",

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Computes the best static placement from the counts of each page frame in an all-slow run.
+"""Chooses the frames of the oracle: the best static placement, from the stalls of all-slow.
 
-The timing model counts for each frame of the guest's memory how much stall time its accesses would
-have saved in fast memory. The oracle's time is the run's time minus the savings of these frames:
+The timing model counts for each frame of the guest's memory how long cores stalled for it in an
+all-slow run. The oracle is that run once more, with these frames timed as fast memory:
 
 - frames of fast memory that were in use when the workload began, because they are there under
   every policy;
-- of all others, those with the largest savings, as many as fast memory had free frames then.
+- of all others, those with the longest stalls, as many as fast memory had free frames then.
+
+Limits:
+- The second run takes another time, so that its kernel may use frames for other pages.
+- With misses that overlap, stalls of frames do not add up: the choice is good, not the best.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-FRAME = np.dtype([("saved_ns", "<f8"), ("misses", "<u4"), ("flags", "<u4")])
+FRAME = np.dtype([("stall_ns", "<f8"), ("misses", "<u4"), ("flags", "<u4")])
 """An entry of the per-frame file."""
 
 IN_USE_AT_START = 1
@@ -24,33 +28,43 @@ FAST_NODE = 2
 
 
 @dataclass(frozen=True)
-class Oracle:
-    """The best placement: saved time in ns, and numbers of frames.
+class Placement:
+    """Frames that are timed as fast memory, a byte for each frame, 1 if it is; and their numbers.
 
     `held_frames` were in use in fast memory when the workload began, `chosen_frames` are placed
     there, and `touched_frames` had a miss.
     """
 
-    saved_ns: float
+    frames: bytes
     held_frames: int
     chosen_frames: int
     touched_frames: int
 
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of frames, for a result."""
+        return {
+            "held_frames": self.held_frames,
+            "chosen_frames": self.chosen_frames,
+            "touched_frames": self.touched_frames,
+        }
 
-def place(frames: bytes, free_fast: int) -> Oracle:
+
+def place(frames: bytes, free_fast: int) -> Placement:
     """Return the best static placement.
 
     `frames` is the timing model's per-frame file. `free_fast` is the number of frames of fast
-    memory that were free when the workload began.
+    memory that were free when the workload began. Of frames with equal stalls the first ones win.
     """
     table = np.frombuffer(frames, dtype=FRAME)
     wanted = IN_USE_AT_START | FAST_NODE
     held = (table["flags"] & wanted) == wanted
-    others = np.sort(table["saved_ns"][~held])[::-1]
-    chosen = others[:free_fast]
-    chosen = chosen[chosen > 0]
-    return Oracle(
-        saved_ns=float(table["saved_ns"][held].sum() + chosen.sum()),
+    stalls = np.where(held, 0.0, table["stall_ns"])
+    order = np.argsort(-stalls, kind="stable")[:free_fast]
+    chosen = order[stalls[order] > 0]
+    fast = held.copy()
+    fast[chosen] = True
+    return Placement(
+        frames=fast.astype(np.uint8).tobytes(),
         held_frames=int(held.sum()),
         chosen_frames=len(chosen),
         touched_frames=int((table["misses"] > 0).sum()),

@@ -7,7 +7,8 @@ A policy is the file policies/NAME.toml:
     like = "kloc"            # optional: another policy, for all that this file does not set;
                              # the settings of this file win over all tables of the other
     timing = "fast"          # optional: time all memory as this tier (a bound)
-    computed = "all-slow"    # optional: not run, but computed from the run of this policy
+    frames_from = "all-slow" # optional: time those page frames as fast memory that stalled
+                             # cores most in the run of this policy (the oracle)
     expect = ["demoted"]     # optional: counters; if all are 0, the policy did nothing
     [set]                    # files of /proc/sys and /sys, and the values to write
     [divided]                # periods of the full-size machine in such files; each is
@@ -65,7 +66,7 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
     summary: str | None = None
     like: str | None = None
     timing: str | None = None
-    computed: str | None = None
+    frames_from: str | None = None
     expect: list[str] | None = None
     set: dict[str, Any] = {}
     divided: dict[str, Any] = {}
@@ -86,7 +87,7 @@ class Policy:
     summary: str
     like: str | None = None
     timing: str | None = None
-    computed: str | None = None
+    frames_from: str | None = None
     expect: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
     divided: Mapping[str, float] = field(default_factory=dict)
@@ -125,7 +126,7 @@ def load(name: str) -> Policy:
         summary=content.summary,
         like=content.like,
         timing=content.timing,
-        computed=content.computed,
+        frames_from=content.frames_from,
         expect=tuple(content.expect or ()),
         set=_texts(content.set),
         divided={key: float(value) for key, value in content.divided.items()},
@@ -193,7 +194,7 @@ def _combined(base: Description, own: Description) -> Description:
     own_files = {**own.set, **own.divided}
     absent = {
         key: getattr(base, key)
-        for key in ("summary", "timing", "computed", "expect")
+        for key in ("summary", "timing", "frames_from", "expect")
         if getattr(own, key) is None
     }
     return msgspec.structs.replace(

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records: the result of a run, made from the raw output of its machine, with notes.
 
-A record is an entry of "runs" in a result file; docs/results.md describes its keys. Schema 1 may
-get more keys, but existing ones stay.
+A record is an entry of "runs" in a result file; docs/results.md describes its keys.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from kloc.base.words import plural
 from kloc.machine import guest_console
 from kloc.machine.job import Job, Raw
-from kloc.measure import oracle
 from kloc.measure.policy import Policy
 from kloc.measure.workload import FULL, Outcome, Size
 
@@ -44,6 +43,12 @@ DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
 The difference is evicted to storage. A bound with evictions is invalid.
 """
 
+NS_PER_TICK = 10_000_000
+"""The unit of /proc/stat."""
+
+CLOCK_ERROR_MAX = 0.01
+"""A larger difference of the guest's clock from simulated time is noted."""
+
 Run = dict[str, Any]
 """A record."""
 
@@ -61,27 +66,31 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
         "seed": job.seed,
         "size": asdict(size),
         "cores": job.profile.cores,
+        "spare_cores": job.profile.spare_cores,
         "operations": outcome.operations,
         "seconds": seconds,
         "throughput": outcome.operations / seconds,
         "latency_ns": dict(outcome.latency_ns) if outcome.latency_ns else None,
         "instructions": dict(model["instructions"]),
+        "by_core": list(model["cores"]),
         "stall_ns": model["stall_ns"],
         "misses": model["misses"],
-        "storage_wait_ns": model["storage_wait_ns"],
-        "idle_ns": model["idle_ns"],
-        "background": model["background"],
-        "background_excess_ns": model["background_excess_ns"],
+        "waits_ns": model["waits_ns"],
+        "tlb": model["tlb"],
+        "storage_wait_ns": storage_wait_ns(raw.frames),
+        "idle_ns": sum(core["idle_ns"] for core in model["cores"][: job.profile.cores]),
+        "background": kernel_threads(raw.frames, model["migrated_by"]),
         "pages": mean_pages(model),
         "migrated_pages": model["migrated"],
         "moved_pages": model["moved"],
         "traffic_bytes": model["traffic_bytes"],
+        "unserved_ns": model["unserved_ns"],
         "series": series(model["series"]),
+        "warm_up": warm_up(raw),
         "hint_faults": vmstat[HINT_FAULTS],
         "vmstat": vmstat,
         "contexts": contexts(raw.frames),
         "clock_error": clock_error(model),
-        "computed": False,
         "notes": [],
     }
     if policy.fast_kinds is not None:
@@ -92,27 +101,52 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
     return run
 
 
-def computed(all_slow: Run, pages: bytes, policy: Policy, free_fast: int) -> Run:
-    """Return the record of the oracle, computed from an all-slow run.
+def warm_up(raw: Raw) -> dict[str, Any] | None:
+    """Return the duration of the warm-up, its time series and slices; None if there was none.
 
-    `pages` is the timing model's per-frame file of that run. `free_fast` is the number of frames
-    of fast memory that were free when the workload began.
+    A slice has its duration in simulated time and the pages that the kernel moved.
     """
-    best = oracle.place(pages, free_fast)
-    seconds = all_slow["seconds"] - best.saved_ns / 1e9
-    keep = ("workload", "machine", "seed", "size", "cores", "operations", "instructions")
-    run: Run = {key: all_slow[key] for key in keep}
-    run.update(
-        policy=policy.name,
-        settings={},
-        seconds=seconds,
-        throughput=run["operations"] / seconds,
-        latency_ns=None,
-        computed=True,
-        oracle=asdict(best),
-        notes=[f"computed from the {all_slow['policy']} run"],
-    )
-    return run
+    if raw.warm_up is None:
+        return None
+    slices = [
+        [int(word) for word in line.split()] for line in raw.frames["warm_slices"].splitlines()
+    ]
+    return {
+        "seconds": raw.warm_up["time_ns"] / 1e9,
+        "slices": [{"time_ns": time_ns, "moved_pages": moved} for _, time_ns, moved in slices],
+        "settled": raw.frames.get("settled") == "yes",
+        "migrated_pages": raw.warm_up["migrated"],
+        "series": series(raw.warm_up["series"]),
+    }
+
+
+def kernel_threads(
+    frames: Mapping[str, str], migrated_by: Mapping[str, int]
+) -> dict[str, dict[str, int]]:
+    """Return what kernel threads did in the region: time that they ran, and pages they migrated.
+
+    Threads that did neither are left out.
+    """
+    begin, end = (_thread_times(frames[name]) for name in ("kthreads_begin", "kthreads_end"))
+    threads = {
+        name: {"time_ns": time - begin.get(name, 0), "migrated": migrated_by.get(name, 0)}
+        for name, time in end.items()
+    }
+    return {name: figures for name, figures in threads.items() if any(figures.values())}
+
+
+def _thread_times(text: str) -> dict[str, int]:
+    times: dict[str, int] = {}
+    for line in text.splitlines():
+        name, _, time_ns = line.rpartition(" ")
+        times[name] = times.get(name, 0) + int(time_ns)
+    return times
+
+
+def storage_wait_ns(frames: Mapping[str, str]) -> int:
+    """Return for how long cores were idle with I/O of their tasks pending (iowait), in sum."""
+    begin, end = (int(frames[name].split()[5]) for name in ("stat_begin", "stat_end"))
+    return (end - begin) * NS_PER_TICK
 
 
 def machine_summary(job: Job) -> dict[str, Any]:
@@ -127,7 +161,6 @@ def machine_summary(job: Job) -> dict[str, Any]:
         "slow_bandwidth": {"read": slow.read_bandwidth, "write": slow.write_bandwidth},
         "fast_bytes": job.profile.fast.capacity,
         "slow_bytes": job.profile.slow.capacity,
-        "background": job.profile.background,
     }
 
 
@@ -179,8 +212,8 @@ def series(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
-    """Return the notes of a run: an idle policy, evictions, kernel warnings, a wrong clock."""
-    lines = []
+    """Return the notes of a run: warm-up, an idle policy, evictions, warnings, a wrong clock."""
+    lines = [_warm_up_note(run["warm_up"])] if _warm_up_note(run["warm_up"]) else []
     counted = {
         "promoted": sum(run["migrated_pages"]["promoted"].values()),
         "demoted": sum(run["migrated_pages"]["demoted"].values()),
@@ -200,9 +233,19 @@ def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
     warnings = guest_console.WARNING.findall(raw.frames.get("kernel", raw.console))
     if warnings:
         lines.append(f"the guest's kernel printed {len(warnings)} warnings")
-    if run["clock_error"] >= 0.01:
+    if run["clock_error"] >= CLOCK_ERROR_MAX:
         lines.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
     return lines
+
+
+def _warm_up_note(warm: Mapping[str, Any] | None) -> str:
+    """Return the note on a warm-up, empty if the machine had settled."""
+    if warm is None:
+        return "measured cold: there was no warm-up"
+    if warm["settled"]:
+        return ""
+    count = len(warm["slices"])
+    return f"had not settled after a warm-up of {plural(count, 'slice')}"
 
 
 def _words(counters: Iterable[str]) -> str:

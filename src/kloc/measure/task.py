@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kloc.base.errors import KlocError, unknown
 from kloc.machine.job import Job, Raw
 from kloc.machine.profile import Profile
 from kloc.measure import policy, workload
+from kloc.measure.oracle import Placement
 from kloc.measure.policy import Policy
 from kloc.measure.workload import Outcome, Size, Workload
 
@@ -19,7 +20,8 @@ from kloc.measure.workload import Outcome, Size, Workload
 class Task:
     """One run to make.
 
-    `frames`, `follow` and `observe` are those of the machine's Job.
+    `frames`, `follow` and `observe` are those of the machine's Job. `placement` is that of the
+    oracle. `cold`: without a warm-up.
     """
 
     workload: Workload
@@ -30,6 +32,8 @@ class Task:
     frames: bool = False
     follow: bool = False
     observe: bool = False
+    placement: Placement | None = None
+    cold: bool = False
 
     def job(self) -> Job:
         """Return the machine's job."""
@@ -37,6 +41,8 @@ class Task:
             "setup": self._setup(),
             "measured": self.workload.measured(self.size, self.seed),
         }
+        if not self.cold and (slices := self.workload.slices(self.size, self.seed)):
+            scripts["warm"] = slices
         if self.workload.check:
             scripts["check"] = self.workload.check(self.size, self.seed)
         return Job(
@@ -48,10 +54,12 @@ class Task:
             fast_kinds=self.policy.fast_kinds,
             seed=self.seed,
             packages=self.workload.packages,
+            fast_frames=self.placement.frames if self.placement else None,
             frames=self.frames,
             follow=self.follow,
             observe=self.observe,
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
+            slices=self.workload.slices_max,
         )
 
     def _setup(self) -> str:
@@ -87,23 +95,29 @@ def tasks(
     profile: Profile,
     seeds: Sequence[int],
     size: Size,
+    cold: bool = False,
 ) -> list[Task]:
     """Return the runs of a comparison.
 
-    A computed policy has no runs of its own; the policy that it is computed from is run for it.
+    A policy with `frames_from` is left out: its run follows from that policy's (see `follow_up`).
     Raises KlocError if a policy has a table for a workload that does not exist.
     """
     for one in policies:
         check_workload_names(one)
-    needed = {one.computed for one in policies if one.computed}
-    measured = [one for one in policies if not one.computed]
+    needed = {one.frames_from for one in policies if one.frames_from}
+    measured = [one for one in policies if not one.frames_from]
     measured += [policy.load(name) for name in sorted(needed - {one.name for one in measured})]
     return [
-        Task(what, one, profile, seed, size, frames=one.name in needed)
+        Task(what, one, profile, seed, size, frames=one.name in needed, cold=cold)
         for what in workloads
         for seed in seeds
         for one in measured
     ]
+
+
+def follow_up(task: Task, used: Policy, placement: Placement) -> Task:
+    """Return the run under the policy `used` that follows from `task`, with its placement."""
+    return replace(task, policy=used, frames=False, placement=placement)
 
 
 def check_workload_names(used: Policy) -> None:

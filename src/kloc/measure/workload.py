@@ -71,6 +71,11 @@ class Workload:
     `outcome` gets the output of the scripts by name ("setup", "measured", "check"). The output of
     `start` is part of "setup".
 
+    `warm_up` returns a script that does one slice of the warm-up: operations of the same kind as
+    `measured` does, with another seed. The script gets the number of the slice, from 1 on, as $1.
+    At most `slices_max` slices run, until the machine has settled. Without `warm_up`, `measured`
+    runs once before it is measured, if it is `repeatable`.
+
     `instructions` is about how many instructions a full-size run executes in total, for estimates
     of the time left. `programs` are C files in workloads/src; the machine has each program in its
     PATH, without the suffix `.c`.
@@ -86,6 +91,15 @@ class Workload:
     instructions: float = 20e9
     start: Callable[[Size, int], str] | None = None
     programs: tuple[str, ...] = ()
+    warm_up: Callable[[Size, int], str] | None = None
+    slices_max: int = 4
+    repeatable: bool = True
+
+    def slices(self, size: Size, seed: int) -> str | None:
+        """Return the script of a slice of the warm-up, None if there can be no warm-up."""
+        if self.warm_up:
+            return self.warm_up(size, seed)
+        return self.measured(size, seed) if self.repeatable else None
 
 
 def percentiles(
