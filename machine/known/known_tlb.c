@@ -6,16 +6,20 @@
  *	tlb.small.first, tlb.small.second, tlb.small.walk	ns a load, pages of 4 KiB
  *	tlb.huge.first, tlb.huge.second, tlb.huge.walk		ns a load, pages of 2 MiB
  *
- * Numbers of pages are multiples of GROUP. Page-table entries of GROUP pages share a
- * line. The chase visits one page of each group, then the next page of each, so that
- * with many groups each visit finds the line of the entry outside of the L1.
+ * Page-table entries of GROUP pages share a line. The chase visits one page of each
+ * group, then the next page of each, so that with many groups each visit finds the
+ * line of the entry outside of the L1. It visits all groups of a page table before
+ * those of the next one, so that the directories above need not be read.
+ *
+ * Numbers of pages are multiples of GROUP, and above TABLE multiples of TABLE.
  *
  * The lines themselves are in the last-level cache, and never in the L1: they are
  * spread over so few of its SETS sets that each has at least CROWD of them.
  */
 #include "chases.h"
 
-#define GROUP	8
+#define GROUP	8UL
+#define TABLE	512UL	/* pages of a page table */
 #define SETS	64UL
 #define CROWD	32UL
 #define LOADS	(32UL << 10)
@@ -49,18 +53,28 @@ static void **line_of(const struct pages *pages, size_t page)
 	return (void **)(pages->memory + page * pages->bytes + line * LINE % pages->bytes);
 }
 
-/* Return the page that is visited at this place of the cycle. order are groups. */
+/* Return how many groups of pages have their entries in one page table. */
+static size_t groups_of_table(const struct pages *pages)
+{
+	return (pages->count < TABLE ? pages->count : TABLE) / GROUP;
+}
+
+/*
+ * Return the page that is visited at this place of the cycle. order are the groups of a
+ * page table as they are visited.
+ */
 static size_t page_at(const struct pages *pages, const uint32_t *order, size_t place)
 {
-	size_t groups = pages->count / GROUP;
-	size_t group = order[place % groups];
+	size_t groups = pages->count / GROUP, groups_each = groups_of_table(pages);
+	size_t table = place % groups / groups_each;
+	size_t group = table * groups_each + order[place % groups_each];
 
 	return group * GROUP + (place / groups + group) % GROUP;
 }
 
 static double measure(const struct pages *pages)
 {
-	uint32_t *order = shuffled(pages->count / GROUP);
+	uint32_t *order = shuffled(groups_of_table(pages));
 	void **at = line_of(pages, page_at(pages, order, 0));
 	uint64_t begin;
 
@@ -93,14 +107,14 @@ static double measure_small(size_t count)
 static double measure_huge(int file, size_t count)
 {
 	struct pages pages = { .count = count, .bytes = HUGE_PAGE, .sets = sets_of(count) };
-	size_t bytes = (count + 1) * HUGE_PAGE;
+	size_t table = TABLE * HUGE_PAGE, bytes = count * HUGE_PAGE + table;
 	char *space = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			   -1, 0);
 	double ns;
 
 	if (space == MAP_FAILED)
 		fail("mmap");
-	pages.memory = (char *)(((uintptr_t)space + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+	pages.memory = (char *)(((uintptr_t)space + table - 1) & ~(table - 1));
 	for (size_t page = 0; page < count; page++)
 		if (mmap(pages.memory + page * HUGE_PAGE, HUGE_PAGE, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
@@ -122,6 +136,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 6; i++) {
 		size_t count = (size_t)argument(argc, argv, i + 1, GROUP, PAGES_MAX, usage);
 
+		if (count % (count < TABLE ? GROUP : TABLE)) {
+			fprintf(stderr, "%zu pages do not fill their groups\n", count);
+			return 2;
+		}
 		if (i < 3)
 			result(measure_small(count), "ns", "tlb.small.%s", names[i]);
 		else
