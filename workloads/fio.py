@@ -15,6 +15,7 @@ is hotter than another, so a policy gains nothing by finding hot pages.
   reads. In filebench 8 threads go through files of 12 MiB in sequence, and 8
   threads draw offsets in files of 60 MiB by Zipf's law (theta 1.2). In
   fio-randrw all threads draw offsets in one file of 640 MiB uniformly.
+- Warm-up: the same with half of the operations, up to 4 times.
 - Operations: each read and each write of 4 KiB counts as one. Latencies are fio's
   completion latencies.
 - Check: read all files back. Each block holds its own offset at all times, by
@@ -22,7 +23,6 @@ is hotter than another, so a policy gains nothing by finding hot pages.
 
 Limits
 
-- There is no warm-up: the measured phase starts right after the load and a sync.
 - The files are much smaller than the paper's, to fit into the machine.
 - The seed changes the random offsets and the order of reads and writes, not what
   is loaded.
@@ -93,6 +93,19 @@ def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
     sections = " ".join(
         f"{_common(job, size)} --numjobs={len(job.files())} {_named(job)} --rw=write "
         "--verify=pattern --verify_pattern=%o --do_verify=0"
+        for job in jobs
+    )
+    return f"fio {sections} --minimal >/dev/null\n"
+
+
+def _warm_up(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
+    """Return the script of a slice: half of the measured operations."""
+    sections = " ".join(
+        f"{_common(job, size)} --thread=1 --numjobs={job.threads} {_named(job)} --rw={job.rw} "
+        f"--io_size={size.operations(job.operations // 2) * BLOCK} "
+        f"--randseed=$(({seed} + 1000 * $1)) --new_group "
+        f"{f'--random_distribution={job.options}' if job.options else '--norandommap'} "
+        "--verify=pattern --verify_pattern=%o --do_verify=0 --group_reporting"
         for job in jobs
     )
     return f"fio {sections} --minimal >/dev/null\n"
@@ -201,6 +214,8 @@ def workloads() -> Iterable[Workload]:
             summary=summary,
             packages=("fio",),
             setup=partial(_setup, jobs=jobs),
+            warm_up=partial(_warm_up, jobs=jobs),
+            slices_max=4,
             start=partial(_start, jobs=jobs),
             measured=partial(_measured, jobs=jobs),
             check=partial(_check, jobs=jobs),

@@ -125,6 +125,7 @@ def workloads() -> Iterable[Workload]:
         start=_start,
         measured=_measured,
         check=_check,
+        repeatable=False,
         outcome=_outcome,
         instructions=46e9,
     )

@@ -6,6 +6,8 @@ disk".
 
 - Load: start 8 servers and write 50,000 keys with values of 1 KiB to each. The keys
   are written in shuffled order, so that hot keys are spread over a server's memory.
+- Warm-up: each server has four clients as in the measured phase, with half of the
+  requests; the first one writes a checkpoint. Up to 4 times.
 - Start, not measured: stop the servers (SIGSTOP), ask the first one for a checkpoint,
   and start 32 clients, which connect and wait for their server.
 - Measured: the servers continue. Each has four clients, with pipelines of 16 requests:
@@ -19,7 +21,6 @@ disk".
 
 Limits
 
-- There is no warm-up: the measured phase starts right after the load and a sync.
 - Percentiles of latencies are interpolated: see _latencies().
 - The seed changes which keys the clients choose, not what is loaded.
 """
@@ -61,15 +62,18 @@ CLIENT = re.compile(
 QUANTILES = (0.0, 0.5, 0.95, 0.99, 1.0)
 
 
-def _clients(size: Size) -> Iterator[tuple[str, int, int]]:
-    """Yield (operation, requests, keys to choose from) for each client of a server."""
+def _clients(size: Size, share: float = 1) -> Iterator[tuple[str, int, int]]:
+    """Yield (operation, requests, keys to choose from) for each client of a server.
+
+    `share` is that of the measured requests.
+    """
     keys = size.loaded(KEYS)
     for operation, part in (("set", SETS), ("get", 1 - SETS)):
-        for share, span in (
+        for weight, span in (
             (HOT_OPERATIONS, max(1, round(keys * HOT_KEYS))),
             (1 - HOT_OPERATIONS, keys),
         ):
-            count = size.operations(round(OPERATIONS / SERVERS * part * share))
+            count = size.operations(round(OPERATIONS / SERVERS * part * weight * share))
             # Complete pipelines only: with any other number redis-benchmark sends a few more
             # requests than asked, and if its timer fires while it does, it exits with "All
             # clients disconnected".
@@ -98,34 +102,65 @@ done
 for one in $load; do wait $one; done
 for i in $(seq {SERVERS}); do
     test "$(redis-cli -p $(({PORT} + i)) dbsize)" = {keys}
-    redis-cli -p $(({PORT} + i)) config resetstat
 done
+"""
+
+
+def _calls(size: Size, share: float = 1) -> str:
+    """Return calls of the script's function `client`, for one server."""
+    return "\n".join(
+        f"    client {number} {operation} {count} {span}"
+        for number, (operation, count, span) in enumerate(_clients(size, share))
+    )
+
+
+def _client(seed: str) -> str:
+    """Return the command of the client of server $i: OPERATION $2, COUNT $3, KEYS $4."""
+    # --csv: without it each client spends 3 % of its time on printing its mean so far.
+    return (
+        f"redis-benchmark --csv -p $(({PORT} + i)) -t $2 -n $3 -r $4 -c 1 "
+        f"-P {PIPELINE} -d {VALUE} --seed $(({seed} * 100 + i))"
+    )
+
+
+def _warm_up(size: Size, seed: int) -> str:
+    """Return the script of a slice: half of the measured requests, and a checkpoint."""
+    return f"""
+client() {{ # NUMBER OPERATION COUNT KEYS
+    {_client(f"({seed} + 1000 * slice)")} >/run/kloc/warm.$i.$1 2>&1 &
+    clients="$clients $!"
+}}
+slice=$1
+redis-cli -p {PORT + 1} bgsave
+for i in $(seq {SERVERS}); do
+{_calls(size, 0.5)}
+done
+for one in $clients; do wait $one; done
+while redis-cli -p {PORT + 1} info persistence | grep -q bgsave_in_progress:1; do sleep 0.01; done
+rm /data/1/dump.rdb
 """
 
 
 def _start(size: Size, seed: int) -> str:
     """Return the script that stops the servers and starts the clients, which connect and wait."""
-    clients = "\n".join(
-        f"    client {number} {operation} {count} {span}"
-        for number, (operation, count, span) in enumerate(_clients(size))
-    )
     return f"""
 client() {{ # NUMBER OPERATION COUNT KEYS
     (
         echo requests $3
-        # --csv: without it each client spends 3 % of its time on printing its mean so far.
         said=ended
-        redis-benchmark --csv -p $(({PORT} + i)) -t $2 -n $3 -r $4 -c 1 \\
-            -P {PIPELINE} -d {VALUE} --seed $(({seed * 100} + i)) || said=$i.$1
+        {_client(f"{seed}")} || said=$i.$1
         echo $said >&3
     ) >/run/kloc/client.$i.$1 2>&1 &
 }}
 mkfifo /run/kloc/ended
 exec 3<>/run/kloc/ended
+for i in $(seq {SERVERS}); do
+    redis-cli -p $(({PORT} + i)) config resetstat
+done
 kill -STOP $(cat /run/redis*.pid)
 redis-cli -p {PORT + 1} bgsave >/dev/null &
 for i in $(seq {SERVERS}); do
-{clients}
+{_calls(size)}
 done
 sleep 1
 """
@@ -211,6 +246,8 @@ def workloads() -> Iterable[Workload]:
         summary="Redis: 8 servers, 32 clients over TCP, 75 % SET, 25 % GET, one checkpoint to disk",
         packages=("redis-server", "redis-tools"),
         setup=_setup,
+        warm_up=_warm_up,
+        slices_max=4,
         start=_start,
         measured=_measured,
         check=_check,

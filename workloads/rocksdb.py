@@ -6,6 +6,7 @@ and sequential writes and reads", in files of 4 MB.
 
 - Load: write 600,000 keys with values of 1000 bytes in sequence, without a
   write-ahead log, and wait until compaction is done.
+- Warm-up: the measured phase with half of the operations, up to 4 times.
 - Measured: 12 clients overwrite random keys, then read random keys, then read in
   sequence. Meanwhile 4 clients write in sequence into a second database. The
   write-ahead log, flushes and compaction are on. Both databases are on ext4 with
@@ -19,7 +20,6 @@ rocksdb keeps at most 120 table files open; rocksdb-openfiles keeps all open.
 
 Limits
 
-- There is no warm-up: the measured phase starts right after the load and a sync.
 - The database has 600,000 keys instead of the paper's million, to fit into the
   machine.
 - The seed changes which keys the clients choose, not what is loaded.
@@ -54,15 +54,13 @@ BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
 DONE = re.compile(r"^(\w+)\s+:.*?(\d+) operations;(?:.*\((\d+) of (\d+) found\))?", re.M)
 
 
-def _common(size: Size, seed: int, open_files: int) -> str:
+def _common(size: Size, seed: str, open_files: int) -> str:
     return (
         f"--key_size=16 --value_size={VALUE} --compression_type=none --bloom_bits=10 "
         f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
         f"--max_bytes_for_level_base={8 * TABLE} --cache_size={BLOCK_CACHE} "
         f"--block_size={BLOCK} "
-        # Writers must not spin: on one core that keeps the writer they wait for from running.
-        f"--enable_write_thread_adaptive_yield=false "
-        f"--open_files={open_files} --histogram=1 --seed={seed + 1} --num={size.loaded(KEYS)}"
+        f"--open_files={open_files} --histogram=1 --seed={seed} --num={size.loaded(KEYS)}"
     )
 
 
@@ -70,23 +68,33 @@ def _setup(size: Size, seed: int, *, open_files: int) -> str:
     return f"""
 db_bench --benchmarks=fillseq,waitforcompaction --db=/data/db --threads=1 \\
     --batch_size=100 --disable_wal=1 --benchmark_write_rate_limit={LOAD_RATE} \\
-    {_common(size, 0, open_files)}
+    {_common(size, "1", open_files)}
 test "$(ls /data/db/*.sst | wc -l)" -ge {size.loaded(KEYS) * VALUE // (6 << 20)}
 """
 
 
-def _measured(size: Size, seed: int, *, open_files: int) -> str:
+def _work(size: Size, seed: str, each: int, log: str, open_files: int) -> str:
+    """Return the script of all clients: `each` operations of each benchmark, writing to `log`."""
     common = _common(size, seed, open_files)
     return f"""
-db_bench --benchmarks=fillseq --db=/data/log {common} --threads={WRITERS} \\
-    --writes={size.operations(EACH // WRITERS)} >/run/kloc/log 2>&1 &
+db_bench --benchmarks=fillseq --db={log} {common} --threads={WRITERS} \\
+    --writes={size.operations(each // WRITERS)} >/run/kloc/log 2>&1 &
 db_bench --benchmarks=overwrite,readrandom,readseq --use_existing_db=1 --db=/data/db \\
     {common} --threads={CLIENTS} --read_random_exp_range={SKEW} \\
-    --writes={size.operations(EACH // CLIENTS)} \\
-    --reads={size.operations(EACH // CLIENTS)}
+    --writes={size.operations(each // CLIENTS)} \\
+    --reads={size.operations(each // CLIENTS)}
 wait
-cat /run/kloc/log
 """
+
+
+def _warm_up(size: Size, seed: int, *, open_files: int) -> str:
+    """Return the script of a slice: half of the measured operations, and a log that is deleted."""
+    slice_seed = f"$(({seed} + 1000 * $1))"
+    return _work(size, slice_seed, EACH // 2, "/data/warm", open_files) + "rm -r /data/warm\n"
+
+
+def _measured(size: Size, seed: int, *, open_files: int) -> str:
+    return _work(size, f"{seed + 1}", EACH, "/data/log", open_files) + "cat /run/kloc/log\n"
 
 
 def _check(size: Size, seed: int) -> str:
@@ -138,6 +146,8 @@ def workloads() -> Iterable[Workload]:
             summary=summary,
             packages=("rocksdb-tools",),
             setup=partial(_setup, open_files=open_files),
+            warm_up=partial(_warm_up, open_files=open_files),
+            slices_max=4,
             measured=partial(_measured, open_files=open_files),
             check=_check,
             outcome=_outcome,

@@ -14,6 +14,7 @@ reads them through hard links, which remain when compaction deletes a table file
 
 - Load: write 550,000 keys with values of 1000 bytes in sequence, without a
   write-ahead log, and wait until compaction is done.
+- Warm-up: the clients alone with half of the requests, up to 4 times.
 - Measured: 8 clients make 48,000 requests. In rocksdb-backup the measured phase ends
   when both the clients and tar are done.
 - Operations: each get, put and scan counts as one. The work of tar does not count.
@@ -22,7 +23,6 @@ reads them through hard links, which remain when compaction deletes a table file
 
 Limits
 
-- There is no warm-up: the measured phase starts right after the load and a sync.
 - Values have 1000 bytes when they are loaded, instead of the model's 43: a database
   of this size with values of 43 bytes would take too long to load.
 - The seed changes the requests, not what is loaded.
@@ -64,7 +64,7 @@ def _common(size: Size) -> str:
         f"--db=/data/db --num={size.loaded(KEYS)} --key_size=48 --value_size={VALUE} "
         f"--compression_type=none --bloom_bits=10 --cache_size={BLOCK_CACHE} "
         f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
-        f"--max_bytes_for_level_base={8 * TABLE} --enable_write_thread_adaptive_yield=false"
+        f"--max_bytes_for_level_base={8 * TABLE}"
     )
 
 
@@ -80,12 +80,20 @@ ln $(ls -tr /data/db/*.sst | head -n {size.loaded(OLD)}) /data/old
     return load + (link if backup else "")
 
 
-def _measured(size: Size, seed: int, *, backup: bool) -> str:
-    serve = (
+def _serve(size: Size, seed: str, operations: int) -> str:
+    return (
         f"db_bench --benchmarks=mixgraph --use_existing_db=1 --threads={CLIENTS} --histogram=1 "
-        f"--reads={size.operations(OPERATIONS // CLIENTS)} --seed={seed + 1} "
-        f"{MODEL} {_common(size)}"
+        f"--reads={size.operations(operations // CLIENTS)} --seed={seed} {MODEL} {_common(size)}"
     )
+
+
+def _warm_up(size: Size, seed: int) -> str:
+    """Return the script of a slice: half of the measured requests, without a backup."""
+    return _serve(size, f"$(({seed} + 1000 * $1))", OPERATIONS // 2) + "\n"
+
+
+def _measured(size: Size, seed: int, *, backup: bool) -> str:
+    serve = _serve(size, f"{seed + 1}", OPERATIONS)
     if not backup:
         return f"{serve}\n"
     return f"""
@@ -146,6 +154,8 @@ def workloads() -> Iterable[Workload]:
             packages=("rocksdb-tools",),
             setup=partial(_setup, backup=backup),
             measured=partial(_measured, backup=backup),
+            warm_up=_warm_up,
+            slices_max=4,
             check=partial(_check, backup=backup),
             outcome=partial(_outcome, name=name, backup=backup),
             instructions=21e9,

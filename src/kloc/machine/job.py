@@ -19,8 +19,8 @@ class Job:
     """What runs on which machine.
 
     profile       the machine
-    scripts       the agent's shell scripts by name: setup, warm, measured, check. `warm` is one
-                  slice of the warm-up, and gets the slice's number
+    scripts       the agent's shell scripts: setup, warm, start, measured, check. `warm` is one
+                  slice of the warm-up, and gets the slice's number; `start` is not measured
     slices        the most slices of the warm-up
     settings      values to write to files of the guest, by path
     timing        the tier that all memory is timed as; None: each tier as itself

@@ -19,10 +19,10 @@ from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import HOST_RESERVE
-from kloc.measure import live, record
+from kloc.measure import live, oracle, record
 from kloc.measure.policy import Policy
 from kloc.measure.record import Run
-from kloc.measure.task import Task
+from kloc.measure.task import Task, follow_up
 from kloc.measure.workload import SOURCES, Workload
 
 POLL_SECONDS = 0.2
@@ -51,15 +51,16 @@ class Interrupted(KeyboardInterrupt):
         self.runs = runs
 
 
-def prepare(workloads: Sequence[Workload]) -> dict[str, Parts]:
+def prepare(workloads: Sequence[Workload], foreign: str | None = None) -> dict[str, Parts]:
     """Return the parts of each workload's machine, by the workload's name.
 
     Each workload has a guest of its own, so that its result does not depend on which other
-    workloads are measured.
+    workloads are measured. `foreign` names a kernel that this project did not build (see
+    kloc.build.foreign_kernel).
     """
     return {
         workload.name: prepare_parts(
-            workload.packages, [SOURCES / name for name in workload.programs]
+            workload.packages, [SOURCES / name for name in workload.programs], foreign
         )
         for workload in workloads
     }
@@ -71,7 +72,7 @@ def measure(
     parts: Mapping[str, Parts],
     followed: bool = False,
 ) -> list[Run]:
-    """Run the tasks; return the results of `policies`, which include computed ones.
+    """Run the tasks, and those that follow from them; return the results of `policies`.
 
     Results are in the order of machine variant, workload, policy and seed. `parts` are those of
     `prepare`. `followed`: show the machines while they run.
@@ -82,14 +83,19 @@ def measure(
     """
     results: list[Run] = []
 
-    def finished(task: Task, raw: Raw) -> None:
+    def finished(task: Task, raw: Raw) -> list[Task]:
         run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size)
+        if task.placement:
+            run["oracle"] = task.placement.counts()
         results.append(run)
-        for policy in policies:
-            if policy.computed == task.policy.name and raw.pages is not None:
-                results.append(
-                    record.computed(run, raw.pages, policy, raw.model["free_fast_at_start"])
-                )
+        if raw.pages is None:
+            return []
+        placement = oracle.place(raw.pages, raw.model["free_fast_at_start"])
+        return [
+            follow_up(task, used, placement)
+            for used in policies
+            if used.frames_from == task.policy.name
+        ]
 
     try:
         failures = _run_all([replace(task, follow=followed) for task in todo], parts, finished)
@@ -104,11 +110,12 @@ def measure(
 
 
 def _run_all(
-    todo: Sequence[Task], parts: Mapping[str, Parts], finished: Callable[[Task, Raw], None]
+    todo: Sequence[Task], parts: Mapping[str, Parts], finished: Callable[[Task, Raw], list[Task]]
 ) -> dict[str, KlocError]:
     """Run the tasks, as many at once as the host can; return the errors by the run's title.
 
-    `finished` is called with the raw output of each run, and may raise KlocError.
+    `finished` is called with the raw output of each run. It returns the tasks that follow from it,
+    and may raise KlocError.
     """
     failures: dict[str, KlocError] = {}
     waiting = list(todo)
@@ -133,6 +140,8 @@ def _run_all(
                         terminal.say(f"{run.task.title()} failed: {error.message}")
                 terminal.detail(f"{run.task.title()}: {run.instructions / 1e9:.1f} G instructions")
                 running.remove(run)
+                # Others may need what follows from it, and it is the longest way to the end.
+                waiting[:0] = run.followed_by
                 done += run.task.job().instructions
             # A run's expected instructions are an estimate, which it may exceed.
             current = sum(min(run.instructions, run.task.job().instructions) for run in running)
@@ -146,11 +155,14 @@ def _run_all(
 class _Running:
     """A run in progress: its machine (None before it has started) and executed instructions."""
 
-    def __init__(self, task: Task, parts: Parts, finished: Callable[[Task, Raw], None]) -> None:
+    def __init__(
+        self, task: Task, parts: Parts, finished: Callable[[Task, Raw], list[Task]]
+    ) -> None:
         self.task = task
+        self.followed_by: list[Task] = []
         self.machine: Machine | None = None
         self.instructions = 0
-        self.steps = _steps(task, parts, finished)
+        self.steps = _steps(task, parts, lambda raw: self.followed_by.extend(finished(task, raw)))
 
     def goes_on(self) -> bool:
         """Check the machine; return whether it still runs. Raises KlocError if it failed."""
@@ -162,7 +174,7 @@ class _Running:
 
 
 def _steps(
-    task: Task, parts: Parts, finished: Callable[[Task, Raw], None]
+    task: Task, parts: Parts, finished: Callable[[Raw], None]
 ) -> Generator[Machine, None, None]:
     """Run a task; yield its machine at each check until it ends.
 
@@ -172,7 +184,7 @@ def _steps(
     with _host_errors(), launcher.started(task.job(), parts) as machine:
         while (raw := machine.step()) is None:
             yield machine
-        finished(task, raw)
+        finished(raw)
 
 
 @contextmanager

@@ -38,9 +38,11 @@ class Task:
     def job(self) -> Job:
         """Return the machine's job."""
         scripts = {
-            "setup": self._setup(),
+            "setup": self.workload.setup(self.size, self.seed),
             "measured": self.workload.measured(self.size, self.seed),
         }
+        if self.workload.start:
+            scripts["start"] = self.workload.start(self.size, self.seed)
         if not self.cold and (slices := self.workload.slices(self.size, self.seed)):
             scripts["warm"] = slices
         if self.workload.check:
@@ -61,10 +63,6 @@ class Task:
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
             slices=self.workload.slices_max,
         )
-
-    def _setup(self) -> str:
-        setup = self.workload.setup(self.size, self.seed)
-        return setup + (self.workload.start(self.size, self.seed) if self.workload.start else "")
 
     def outcome(self, raw: Raw) -> Outcome:
         """Return the workload's outcome, from the output of its scripts.

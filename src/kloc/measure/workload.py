@@ -24,6 +24,9 @@ WORKLOADS = PROJECT / "workloads"
 SOURCES = WORKLOADS / "src"
 PERCENTILES = (50, 95, 99)
 
+WARM_SEED = 1000
+"""Added to the seed of the warm-up, whose operations are of the same kind, but others."""
+
 
 class WorkloadFailed(KlocError):
     """A workload ran, but did not do its work."""
@@ -64,17 +67,16 @@ class Outcome:
 class Workload:
     """A program to measure.
 
-    `setup`, `start`, `measured` and `check` return scripts for `sh -e`, which run in this order.
-    Only `measured` is in the measured region. `start` starts programs that prepare themselves and
-    then wait for `measured`, so that their preparation is not measured.
+    `setup`, `warm_up`, `start`, `measured` and `check` return scripts for `sh -e`, which run in
+    this order. Only `measured` is in the measured region. `start` starts programs that prepare
+    themselves and then wait for `measured`, so that their preparation is not measured.
 
-    `outcome` gets the output of the scripts by name ("setup", "measured", "check"). The output of
-    `start` is part of "setup".
+    `outcome` gets the output of the scripts by name ("setup", "measured", "check").
 
     `warm_up` returns a script that does one slice of the warm-up: operations of the same kind as
     `measured` does, with another seed. The script gets the number of the slice, from 1 on, as $1.
-    At most `slices_max` slices run, until the machine has settled. Without `warm_up`, `measured`
-    runs once before it is measured, if it is `repeatable`.
+    At most `slices_max` slices run, until the machine has settled. Without `warm_up`, `start` and
+    `measured` run once, if that is `repeatable`: if the check does not mind.
 
     `instructions` is about how many instructions a full-size run executes in total, for estimates
     of the time left. `programs` are C files in workloads/src; the machine has each program in its
@@ -92,14 +94,18 @@ class Workload:
     start: Callable[[Size, int], str] | None = None
     programs: tuple[str, ...] = ()
     warm_up: Callable[[Size, int], str] | None = None
-    slices_max: int = 4
+    slices_max: int = 1
     repeatable: bool = True
 
     def slices(self, size: Size, seed: int) -> str | None:
         """Return the script of a slice of the warm-up, None if there can be no warm-up."""
         if self.warm_up:
             return self.warm_up(size, seed)
-        return self.measured(size, seed) if self.repeatable else None
+        if not self.repeatable:
+            return None
+        # Other seeds than the region's, which begin with 1.
+        start = self.start(size, seed + WARM_SEED) if self.start else ""
+        return start + self.measured(size, seed + WARM_SEED)
 
 
 def percentiles(

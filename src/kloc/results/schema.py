@@ -15,7 +15,7 @@ from typing import Any, NotRequired, TypedDict
 from kloc.base import words
 from kloc.base.errors import KlocError
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the files' structure that this kloc writes and reads."""
 
 HINT = "a command such as kloc compare or kloc run writes result files, with --json FILE"
@@ -50,8 +50,24 @@ class Series(TypedDict):
     moved: NotRequired[dict[str, dict[str, list[float]]]]
 
 
+class Slice(TypedDict):
+    """A slice of the warm-up."""
+
+    time_ns: float
+    moved_pages: float
+
+
+class WarmUp(TypedDict):
+    """What ran before the measured region, under the same policy."""
+
+    seconds: float
+    slices: list[Slice]
+    settled: bool
+    series: NotRequired[Series | None]
+
+
 class Run(TypedDict):
-    """One run. Keys that a computed run (the oracle) or an older kloc omits are not required."""
+    """One run. Keys that a report can do without are not required."""
 
     workload: str
     policy: str
@@ -61,7 +77,6 @@ class Run(TypedDict):
     operations: float
     seconds: float
     throughput: float
-    computed: bool
     notes: list[str]
     size: NotRequired[dict[str, float]]
     settings: NotRequired[dict[str, Any]]
@@ -71,7 +86,9 @@ class Run(TypedDict):
     idle_ns: NotRequired[float]
     storage_wait_ns: NotRequired[float]
     background: NotRequired[dict[str, dict[str, float]]]
-    background_excess_ns: NotRequired[float]
+    warm_up: NotRequired[WarmUp | None]
+    by_core: NotRequired[list[dict[str, float]]]
+    oracle: NotRequired[dict[str, float]]
     migrated_pages: NotRequired[dict[str, Sums]]
     hint_faults: NotRequired[float]
     series: NotRequired[Series | None]
@@ -83,16 +100,17 @@ class Tier(TypedDict, total=False):
     capacity: float
     unit: float
     read_latency_ns: float
-    write_latency_ns: float
     read_bandwidth: float
     write_bandwidth: float
 
 
 class Cpu(TypedDict, total=False):
-    """The core of a machine profile."""
+    """The cores of a machine profile."""
 
     ns_per_instruction: float
-    store_stall: float
+    llc_latency_ns: float
+    outstanding: float
+    window: float
     l1: float
     l1_ways: float
     llc: float
@@ -114,6 +132,8 @@ class Profile(TypedDict):
     name: str
     summary: NotRequired[str]
     scale: NotRequired[float]
+    cores: NotRequired[float]
+    spare_cores: NotRequired[float]
     fast: NotRequired[Tier]
     slow: NotRequired[Tier]
     cpu: NotRequired[Cpu]

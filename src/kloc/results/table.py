@@ -84,7 +84,7 @@ def comparison(runs: Sequence[Run], first: str = "policy") -> Table:
         table.add_column("x\nall-slow", justify="right")
         table.add_column("of\nall-fast", justify="right")
     for policy in policies:
-        cells = [_marked(policy, runs)]
+        cells = [policy]
         for workload in workloads:
             cells += _cells(runs, workload, policy)
         table.add_row(*cells)
@@ -102,7 +102,7 @@ def _variants_table(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> T
     table.add_column("variant")
     policies = [name for name in dict.fromkeys(run["policy"] for run in all_runs) if name != LOWER]
     for policy in policies:
-        table.add_column(_marked(policy, all_runs), justify="right")
+        table.add_column(policy, justify="right")
     for variant, runs in by_variant.items():
         cells = [_cells(runs, workload, policy)[1] for policy in policies]
         table.add_row(variant or document.UNCHANGED, *cells)
@@ -110,17 +110,14 @@ def _variants_table(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> T
 
 
 def remarks(runs: Sequence[Run]) -> list[str]:
-    """Return the lines below a table: which rows are computed, and each note once."""
+    """Return the lines below a table: each note once."""
     lines = []
-    if any(run["computed"] for run in runs):
-        lines.append("* computed from the all-slow run: the best static placement of its pages")
     names_by_note: dict[str, list[str]] = {}
     for run in runs:
         for note in run["notes"]:
-            if not run["computed"]:
-                variant = f" ({_variant(run)})" if _variant(run) else ""
-                name = f"{run['workload']}/{run['policy']}{variant}"
-                names_by_note.setdefault(note, []).append(name)
+            variant = f" ({_variant(run)})" if _variant(run) else ""
+            name = f"{run['workload']}/{run['policy']}{variant}"
+            names_by_note.setdefault(note, []).append(name)
     lines += [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in names_by_note.items()]
     return lines
 
@@ -144,9 +141,12 @@ def summary(run: Run) -> RenderableType:
         "instructions, user": f"{instructions['user']:,}",
         "instructions, kernel": f"{instructions['kernel']:,}",
         **{
-            f"stall time on {tier} memory, s": f"{total(kinds) / 1e9:.4f}"
+            f"stall time on {tier}{'' if tier == 'cache' else ' memory'}, s": (
+                f"{total(kinds) / 1e9:.4f}"
+            )
             for tier, kinds in run["stall_ns"].items()
         },
+        "warm-up, s": f"{run['warm_up']['seconds']:.4f}" if run.get("warm_up") else "none",
         "idle, s": f"{run['idle_ns'] / 1e9:.4f}",
         "idle, waiting for storage, s": f"{run['storage_wait_ns'] / 1e9:.4f}",
         "pages promoted": f"{total(migrated['promoted']):,.0f}",
@@ -158,7 +158,7 @@ def summary(run: Run) -> RenderableType:
             f"{value / 1000:.1f}" for value in run["latency_ns"].values()
         )
     for name, thread in run["background"].items():
-        rows[f"background thread {name}"] = f"{thread['instructions']:,} instructions"
+        rows[f"kernel thread {name}, s"] = f"{thread['time_ns'] / 1e9:.4f}"
     for label, value in rows.items():
         table.add_row(label, value)
     return Group(Text(_heading([run])), table)
@@ -223,9 +223,3 @@ def _spread(values: Sequence[float], form: str) -> str:
     if spread.count == 1:
         return median
     return f"{median} ({form.format(spread.low)} to {form.format(spread.high)})"
-
-
-def _marked(policy: str, runs: Sequence[Run]) -> str:
-    """Return the policy's name, with the mark of the footnote if its result is computed."""
-    computed = any(run["computed"] for run in runs if run["policy"] == policy)
-    return f"{policy} *" if computed else policy

@@ -26,7 +26,7 @@ LEVEL = 0.99
 class Times:
     """The parts of a run's time in seconds, averaged over seeds.
 
-    Stalls are by tier and group of pages. `excess` is delay by background threads.
+    They are the mean of the workload's cores. Stalls are by tier and group of pages.
     """
 
     seconds: float
@@ -34,7 +34,6 @@ class Times:
     stall: Mapping[str, Mapping[Group, float]]
     storage: float
     idle: float
-    excess: float
 
     def stalled(self, group: Group) -> float:
         """Return the stall time on a group of pages in all tiers."""
@@ -62,11 +61,11 @@ class Case:
 
     @property
     def contenders(self) -> list[str]:
-        """The policies without the bounds and the computed ones."""
+        """The policies without the bounds and the oracle."""
         return [
             name
             for name in self.policies
-            if name not in (LOWER, UPPER) and not self.is_computed(name)
+            if name not in (LOWER, UPPER) and not self.is_oracle(name)
         ]
 
     @property
@@ -76,8 +75,8 @@ class Case:
 
     @property
     def oracle(self) -> str | None:
-        """The computed policy, if there is one."""
-        return next((name for name in self.policies if self.is_computed(name)), None)
+        """The oracle, if it was run."""
+        return next((name for name in self.policies if self.is_oracle(name)), None)
 
     @property
     def has_bounds(self) -> bool:
@@ -90,9 +89,9 @@ class Case:
             (run for run in self.runs if run["policy"] == policy), key=lambda run: run["seed"]
         )
 
-    def is_computed(self, policy: str) -> bool:
-        """Return whether a policy's result was computed from another run."""
-        return any(run.get("computed") for run in self.runs_under(policy))
+    def is_oracle(self, policy: str) -> bool:
+        """Return whether a policy's pages were placed by what another run had shown."""
+        return any("oracle" in run for run in self.runs_under(policy))
 
     def spread(self, policy: str, figure: str) -> Spread | None:
         """Return the spread over seeds of a top-level figure of the runs."""
@@ -146,22 +145,26 @@ class Case:
         def mean(figure: Callable[[Run], float]) -> float:
             return fmean(figure(run) for run in runs)
 
+        cores = max(1, runs[0].get("cores", 1))
         seconds = mean(lambda run: run["seconds"])
         stall = {
-            tier: mean_by_group([run["stall_ns"].get(tier, {}) for run in runs])
+            tier: {
+                group: value / cores
+                for group, value in mean_by_group(
+                    [run["stall_ns"].get(tier, {}) for run in runs]
+                ).items()
+            }
             for tier in dict.fromkeys(tier for run in runs for tier in run["stall_ns"])
         }
         stalls = sum(sum(groups.values()) for groups in stall.values())
-        waits = mean(lambda run: run.get("idle_ns", 0)) / 1e9
-        storage = mean(lambda run: run.get("storage_wait_ns", 0)) / 1e9
-        excess = mean(lambda run: run.get("background_excess_ns", 0)) / 1e9
+        waits = mean(lambda run: run.get("idle_ns", 0)) / cores / 1e9
+        storage = min(waits, mean(lambda run: run.get("storage_wait_ns", 0)) / cores / 1e9)
         return Times(
             seconds=seconds,
-            compute=max(0.0, seconds - stalls - waits - excess),
+            compute=max(0.0, seconds - stalls - waits),
             stall=stall,
             storage=storage,
             idle=max(0.0, waits - storage),
-            excess=excess,
         )
 
     def _throughput(self, policy: str) -> dict[int, float]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from kloc.base.sizes import exact_size
 from kloc.base.words import plural
-from kloc.results.report import formats
 from kloc.results.report.figure import Table
 from kloc.results.report.structure import Block, Section
 
@@ -23,8 +22,7 @@ def machine(document: Mapping[str, Any]) -> Section | None:
         [
             "memory",
             "capacity",
-            "read latency",
-            "write latency",
+            "latency",
             "read bandwidth",
             "write bandwidth",
             "access unit",
@@ -33,7 +31,7 @@ def machine(document: Mapping[str, Any]) -> Section | None:
             [
                 name,
                 exact_size(tier.get("capacity", 0)),
-                *(f"{tier.get(f'{way}_latency_ns', 0):g} ns" for way in ("read", "write")),
+                f"{tier.get('read_latency_ns', 0):g} ns",
                 *(f"{tier.get(f'{way}_bandwidth', 0):g} GB/s" for way in ("read", "write")),
                 f"{tier.get('unit', 0)} B",
             ]
@@ -45,13 +43,14 @@ def machine(document: Mapping[str, Any]) -> Section | None:
     for label, cache in (("L1 cache", "l1"), ("last-level cache", "llc")):
         capacity, ways = exact_size(cpu.get(cache, 0)), cpu.get(f"{cache}_ways", 0)
         parts.append([label, f"{capacity}, {ways} ways"])
-    store_stall = formats.percent(cpu.get("store_stall", 0))
-    parts.append(["stall of a store miss", f"{store_stall} of a load miss"])
+    under_way = f"{cpu.get('outstanding', 0):g} lines, {cpu.get('window', 0):g} instructions"
+    parts.append(["under way at once, of a core", under_way])
     for way in ("read", "write"):
         latency = f"{storage.get(f'{way}_latency_us', 0):g} µs"
         bandwidth = f"{storage.get(f'{way}_bandwidth', 0):g} GB/s"
         parts.append([f"storage, {way}", f"{latency}, {bandwidth}"])
-    parts.append(["background threads", str(profile.get("background", ""))])
+    cores = f"{profile.get('cores', 1)}, and {profile.get('spare_cores', 0)} for kernel threads"
+    parts.append(["cores", cores])
     parts.append(["capacities are divided by", f"{profile.get('scale', 1):g}"])
     intro = f"{profile.get('name', '')}: {profile.get('summary', '')}"
     blocks = [Block(tables=[memory]), Block(tables=[Table(["part", "figure"], parts, names=2)])]

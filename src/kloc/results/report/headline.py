@@ -230,7 +230,6 @@ def _by_label(times: Times) -> dict[str, float]:
         **stalls,
         kinds.STORAGE.label: times.storage,
         kinds.IDLE.label: times.idle,
-        kinds.EXCESS.label: times.excess,
     }
 
 

@@ -32,12 +32,11 @@ FREE = Group("free", "blank")
 COMPUTE = Group("compute", "neutral")
 STORAGE = Group("storage wait", "sky")
 IDLE = Group("other idle", "blank")
-EXCESS = Group("delay by background threads", "ink")
 
 PAGES = (APPLICATION, PAGE_CACHE, BLOCK_DEVICE, SLAB, SOCKETS, PAGE_TABLES, OTHER, STATIC)
 """The groups of pages in use, in stacking order."""
 
-TIME = (COMPUTE, *PAGES, STORAGE, IDLE, EXCESS)
+TIME = (COMPUTE, *PAGES, STORAGE, IDLE)
 """The parts of a run's time, in stacking order; stalls are by group of pages."""
 
 _GROUP_OF_KIND = {

@@ -76,7 +76,7 @@ def _notes(all_cases: Sequence[Case]) -> list[str]:
     numbers: dict[tuple[str, str, str], list[float]] = {}
     for case in all_cases:
         for run in case.runs:
-            for note in [] if run.get("computed") else run.get("notes", []):
+            for note in run.get("notes", []):
                 before, number, after = _split_at_number(note)
                 key = (run["policy"], before, after)
                 names.setdefault(key, []).append(case.name)
@@ -119,8 +119,8 @@ def _throughput(all_cases: Sequence[Case]) -> Section:
         )
     if any(case.oracle for case in all_cases):
         sentences.append(
-            "The oracle did not run: it is computed from the misses of each page in the "
-            "all-slow run."
+            "The oracle is the all-slow run once more, with those page frames timed as fast that "
+            "stalled its cores most."
         )
     if any(len(case.runs_under(name)) > 1 for case in all_cases for name in case.policies):
         sentences.append("Bars are medians over seeds, whiskers are ranges.")
@@ -150,7 +150,7 @@ def _throughput_table(case: Case) -> Table:
         runs = case.runs_under(policy)
         rows.append(
             [
-                policy + (" (computed)" if case.is_computed(policy) else ""),
+                policy,
                 *formats.spread(spread, formats.seconds if case.is_timed else formats.count),
                 formats.factor(case.ratio(policy, LOWER)),
                 formats.percent_of(case.ratio(policy, UPPER)),
@@ -274,7 +274,7 @@ def _median(mappings: Sequence[Mapping[str, Any]], key: str) -> str:
 
 def _background(all_cases: Sequence[Case]) -> Section | None:
     blocks = []
-    head = ["policy", "thread", "time", "of a core", "stall time", "instructions", "pages moved"]
+    head = ["policy", "thread", "time", "of a core", "pages moved"]
     for case in all_cases:
         rows = [row for policy in case.policies for row in _thread_rows(case, policy)]
         if rows:
@@ -286,7 +286,7 @@ def _background(all_cases: Sequence[Case]) -> Section | None:
     if not blocks:
         return None
     intro = (
-        "Kernel threads that reclaim, compact or move memory; their traffic takes bandwidth. "
+        "Kernel threads that reclaim, compact or move memory, on whatever core they ran. "
         "Figures are means over seeds, of threads that took 0.1 % of a core or moved pages."
     )
     return Section("background", "Background threads", intro, blocks, grid=True)
@@ -310,8 +310,6 @@ def _thread_rows(case: Case, policy: str) -> list[list[str]]:
                 name,
                 formats.seconds(time),
                 f"{100 * time / seconds:.1f} %" if seconds else "",
-                formats.seconds(mean("stall_ns") / 1e9),
-                formats.count(mean("instructions")),
                 formats.count(mean("migrated")),
             ]
         )
@@ -346,7 +344,7 @@ def _shown_runs(case: Case) -> list[Run]:
 
     Bounds are shown only if there is nothing else.
     """
-    names = case.contenders or [name for name in case.policies if not case.is_computed(name)]
+    names = case.contenders or [name for name in case.policies if not case.is_oracle(name)]
     return [case.runs_under(name)[0] for name in names]
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -100,11 +100,10 @@ def throughput(case: Case) -> Figure:
     unit = "seconds of simulated time (less is better)" if case.is_timed else "operations/s"
     title = f"{case.name}: {'time' if case.is_timed else 'throughput'} under each policy"
     leaders = case.leaders() if len(case.contenders) > 1 else []
-    computed = {name for name in spreads if case.is_computed(name)}
     top = max(spread.high for spread in spreads.values())
     with drawing(title, 70 + ROW * len(spreads)) as sheet:
         axes = sheet.axes[0]
-        _bars(axes, spreads, leaders, lambda spread: form(spread.median), (0.0, top), computed)
+        _bars(axes, spreads, leaders, lambda spread: form(spread.median), (0.0, top))
         axes.set_xlim(0, 1.22 * top)
         _mark(axes, [(spreads[name].median, "", "-") for name in (LOWER, UPPER) if name in spreads])
         axes.xaxis.set_major_formatter(lambda value, _: formats.compact(value))
@@ -118,26 +117,17 @@ def time(case: Case) -> Figure | None:
     times = {name: times for name in case.policies if (times := case.times(name)) is not None}
     if not times:
         return None
-    computed = {
-        name: spread.median
-        for name in case.policies
-        if name not in times and (spread := case.spread(name, "seconds"))
-    }
-    names = [name for name in case.policies if name in times or name in computed]
+    names = [name for name in case.policies if name in times]
     title = f"{case.name}: where the time went under each policy"
     leaders = case.leaders()[:1] if len(case.contenders) > 1 else []
     with drawing(title, 70 + ROW * len(names)) as sheet:
         axes = sheet.axes[0]
         for row, name in enumerate(names):
-            if name in times:
-                _stack(axes, row, parts(times[name]))
-            else:
-                _outline(axes, row, computed[name])
-            end = times[name].seconds if name in times else computed[name]
+            _stack(axes, row, parts(times[name]))
+            end = times[name].seconds
             _value(axes, end, row, formats.seconds(end), name in leaders)
         _rows(axes, names, leaders)
-        ends = [*(times[name].seconds for name in times), *computed.values()]
-        axes.set_xlim(0, 1.2 * max(ends))
+        axes.set_xlim(0, 1.2 * max(times[name].seconds for name in names))
         axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel("seconds of simulated time")
     return Figure(title, sheet.svg, _time_table(case, times), case.name)
@@ -158,7 +148,6 @@ def parts(times: Times) -> list[tuple[Group, str, float]]:
         *stalls,
         (kinds.STORAGE, "", times.storage),
         (kinds.IDLE, "", times.idle),
-        (kinds.EXCESS, "", times.excess),
     ]
     return [part for part in all_parts if part[2] > 0]
 
@@ -375,16 +364,12 @@ def _bars(
     leaders: Sequence[str],
     label: Callable[[Spread], str],
     ends: tuple[float, float],
-    computed: Collection[str] = (),
 ) -> None:
     """Draw a bar for each policy, with whiskers for its range; the fastest is highlighted."""
     for row, (name, spread) in enumerate(spreads.items()):
-        if name in computed:
-            _outline(axes, row, spread.median)
-        else:
-            is_bound = name in (LOWER, UPPER)
-            color = "accent" if name in leaders[:1] else "neutral" if is_bound else "muted"
-            axes.barh(row, spread.median, BAR, color=COLORS[color])
+        is_reference = name in (LOWER, UPPER, "oracle")
+        color = "accent" if name in leaders[:1] else "neutral" if is_reference else "muted"
+        axes.barh(row, spread.median, BAR, color=COLORS[color])
         if spread.count > 1:
             axes.plot([spread.low, spread.high], [row, row], color=COLORS["ink"], linewidth=1)
             for end in (spread.low, spread.high):
@@ -432,19 +417,6 @@ def _mark(axes: Axes, marks: Sequence[tuple[float, str, str]]) -> None:
             fontsize=11,
             color=COLORS["soft"],
         )
-
-
-def _outline(axes: Axes, row: int, length: float) -> None:
-    """Draw a dashed bar, for a computed value."""
-    axes.barh(
-        row,
-        length,
-        BAR,
-        facecolor="none",
-        edgecolor=COLORS["soft"],
-        linewidth=1,
-        linestyle=(0, (3, 2)),
-    )
 
 
 def _stack(axes: Axes, row: int, parts: Sequence[tuple[Group, str, float]]) -> None:
