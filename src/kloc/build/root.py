@@ -53,12 +53,16 @@ QEMU_SOURCE = Path("usr/src/qemu")
 """Where a root has the files of Debian's qemu source package, relative to it."""
 
 VERSIONS_OF = {
+    "qemu": "qemu-system-data",
     "gcc": "gcc-14",
     "linux-source": "linux-source-6.12",
     "libc": "libc6",
     "e2fsprogs": "e2fsprogs",
 }
-"""The tools that figures depend on, each with its Debian package; results name their versions."""
+"""The tools that figures depend on, each with its Debian package; results name their versions.
+
+QEMU's is the package of its firmware, built from the source that we patch (see `kloc.build.qemu`).
+"""
 
 LAST_LINES = 15
 """How many lines of a failed program's output an error quotes."""

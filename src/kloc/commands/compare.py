@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from kloc.base.words import plural
 from kloc.commands import options, output, values
 from kloc.machine import profile
 from kloc.machine.parts import Parts
-from kloc.measure import policy, record, workload
+from kloc.measure import kernel_support, policy, record, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
 from kloc.results import document, table
@@ -39,6 +39,7 @@ RUN_OPTIONS: Mapping[str, object] = {
     "machine": profile.DEFAULT,
     "fast": (None,),
     "slow_bandwidth": (None,),
+    "kernel": None,
     "seeds": 1,
     "quick": False,
     "long": False,
@@ -75,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the random seeds 1 to N (default: %(default)s)",
     )
     options.add(group, "length")
-    options.add(parser.add_argument_group("machine"), "machine", "variants")
+    options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
     options.add(parser.add_argument_group("output"), "json", "report", "follow", "dry-run")
 
 
@@ -93,28 +94,67 @@ def run(args: argparse.Namespace) -> int:
         return _compare_files(args, [Path(name) for name in files])
     policies = [policy.load(name) for name in _unique(args.policies or policy.COMPARED)]
     workloads = [workload.load(name) for name in _unique(args.workloads)]
-    seeds = range(1, args.seeds + 1)
-    todo = [
-        task
-        for host in options.machines(args)
-        for task in tasks(workloads, policies, host, seeds, options.size(args))
-    ]
+    hosts, kernel = options.machines(args), options.kernel(args)
     if args.dry_run:
-        return _list_tasks(todo)
-    parts = prepare(workloads)
+        return _list_tasks(_tasks(args, hosts, workloads, policies))
+    parts = prepare(workloads, kernel)
+    missing = _missing_files(args, hosts, workloads, policies, parts)
+    policies = [one for one in policies if one.name not in missing]
+    todo = _tasks(args, hosts, workloads, policies)
+    notes = [kernel_support.note(missing)] if missing else []
     try:
-        _deliver(args, parts, measure(todo, policies, parts, args.follow))
+        _deliver(args, parts, measure(todo, policies, parts, args.follow), notes)
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
-            _deliver(args, parts, ended.runs)
+            _deliver(args, parts, ended.runs, notes)
         raise
     return 0
 
 
-def _deliver(args: argparse.Namespace, parts: Mapping[str, Parts], runs: list[record.Run]) -> None:
+def _tasks(
+    args: argparse.Namespace,
+    hosts: Sequence[profile.Profile],
+    workloads: Sequence[workload.Workload],
+    policies: Sequence[policy.Policy],
+) -> list[Task]:
+    seeds = range(1, args.seeds + 1)
+    return [
+        task
+        for host in hosts
+        for task in tasks(workloads, policies, host, seeds, options.size(args))
+    ]
+
+
+def _missing_files(
+    args: argparse.Namespace,
+    hosts: Sequence[profile.Profile],
+    workloads: Sequence[workload.Workload],
+    policies: Sequence[policy.Policy],
+    parts: Mapping[str, Parts],
+) -> dict[str, str]:
+    """Return a file that the kernel lacks for each policy that it does not support.
+
+    Raises KlocError if --policies names one of them.
+    """
+    machine = next(iter(parts.values()))
+    names = [one.name for one in workloads]
+    missing = kernel_support.missing_files(policies, names, hosts[0], machine)
+    if args.policies:
+        kernel_support.require(missing, machine.kernel.release)
+    return missing
+
+
+def _deliver(
+    args: argparse.Namespace,
+    parts: Mapping[str, Parts],
+    runs: list[record.Run],
+    notes: Sequence[str],
+) -> None:
+    """Print and write the results, whose runs all get `notes`."""
     base = profile.load(args.machine)
-    content = document.assemble(parts.values(), base.as_dict(), runs)
-    output.deliver(args, content, lambda: _print_runs(runs))
+    noted = [{**run, "notes": [*run["notes"], *notes]} for run in runs]
+    content = document.assemble(parts.values(), base.as_dict(), noted)
+    output.deliver(args, content, lambda: _print_runs(noted))
 
 
 def _list_tasks(todo: list[Task]) -> int:

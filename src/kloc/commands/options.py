@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
+from kloc.build import foreign_kernel
 from kloc.commands import output, values
 from kloc.machine import profile
 from kloc.measure import policy, workload
@@ -78,6 +79,17 @@ def machines(args: argparse.Namespace) -> list[profile.Profile]:
     base = profile.load(args.machine)
     variants = [base.varied(fast, slow) for fast in args.fast for slow in args.slow_bandwidth]
     return list(dict.fromkeys(variants))
+
+
+def kernel(args: argparse.Namespace) -> str | None:
+    """Return the kernel that --kernel names, None for kloc's own.
+
+    Raises KlocError if it is neither an existing file nor the name of a package.
+    """
+    name: str | None = args.kernel
+    if name is not None:
+        foreign_kernel.check(name)
+    return name
 
 
 def copies(args: argparse.Namespace) -> tuple[Path, ...]:
@@ -170,6 +182,15 @@ def _variants(container: _Container) -> None:
     )
 
 
+def _kernel(container: _Container) -> None:
+    container.add_argument(
+        "--kernel",
+        metavar="PATH|PACKAGE",
+        help="run another kernel than kloc's: a bzImage, a .deb file, or a Debian package such as "
+        "linux-image-amd64; without kloc's driver, kinds of pages are unknown",
+    )
+
+
 def _seed(container: _Container) -> None:
     container.add_argument(
         "--seed",
@@ -234,6 +255,7 @@ ADDERS: Mapping[str, Callable[[_Container], None]] = {
     "machine": _machine,
     "variant": _variant,
     "variants": _variants,
+    "kernel": _kernel,
     "seed": _seed,
     "length": _length,
     "packages": _packages,

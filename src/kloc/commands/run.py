@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     options.complete_names(workloads, workload.names)
     options.add(parser.add_argument_group("measurement"), "policy", "seed", "length")
-    options.add(parser.add_argument_group("machine"), "machine", "variant")
+    options.add(parser.add_argument_group("machine"), "machine", "variant", "kernel")
     group = parser.add_argument_group("a program of your own")
     options.add(group, "packages", "copy")
     group.add_argument(
@@ -101,13 +101,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
-    host = options.machine(args)
+    host, kernel = options.machine(args), options.kernel(args)
     used = options.chosen_policy(args)
     todo = tasks([chosen], [used], host, [args.seed], options.size(args))
     if args.dry_run:
         print("\n".join(f"{task.title()}, machine {host.title()}" for task in todo))
         return 0
-    parts = prepare([chosen])
+    parts = prepare([chosen], kernel)
     (measured,) = measure(todo, [used], parts, args.follow)
     return _deliver(args, parts[chosen.name], measured)
 
@@ -126,9 +126,9 @@ def _run_program(args: argparse.Namespace) -> int:
     copies = options.copies(args)
     own_program.check(args.program, copies)
     scripts = _scripts(args.program, args.setup)
-    host = options.machine(args)
+    host, kernel = options.machine(args), options.kernel(args)
     used = options.chosen_policy(args)
-    if used.computed:
+    if used.frames_from:
         raise KlocError(
             f"policy {used.name} cannot be run: it is computed from a comparison",
             "kloc compare shows it",
@@ -152,11 +152,13 @@ def _run_program(args: argparse.Namespace) -> int:
             f"machine {host.title()}"
         )
         return 0
-    return _measure_program(args, job, used)
+    return _measure_program(args, job, used, kernel)
 
 
-def _measure_program(args: argparse.Namespace, job: Job, used: policy.Policy) -> int:
-    parts = prepare_parts(job.packages)
+def _measure_program(
+    args: argparse.Namespace, job: Job, used: policy.Policy, kernel: str | None
+) -> int:
+    parts = prepare_parts(job.packages, foreign=kernel)
     with live.watching(f"running {job.name}", None, args.follow) as watch:
 
         def show_progress(machine: launcher.Machine) -> None:
@@ -193,9 +195,6 @@ def _print(measured: record.Run, printed: str) -> None:
     if printed:
         print(printed, end="" if printed.endswith("\n") else "\n")
     console = terminal.stdout()
-    if measured["computed"]:
-        console.print(*table.comparisons([measured], console.width), sep="\n")
-    else:
-        console.print(table.summary(measured))
+    console.print(table.summary(measured))
     for line in table.remarks([measured]):
         console.print(line, markup=False)

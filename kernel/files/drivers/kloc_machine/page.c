@@ -1,104 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two-tier machine: the page that the kernel shares with the timing model.
+ * The two-tier machine: what the timing model has to know of the kernel.
  */
 #define pr_fmt(fmt) "kloc_machine: " fmt
 
+#include <linux/cache.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/io.h>
 #include <linux/jump_label.h>
+#include <linux/kstrtox.h>
+#include <linux/linkage.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
-#include <linux/pci.h>
 #include <linux/pgtable.h>
 
 /* struct slab and struct kmem_cache are private to mm/. */
 #include "../../mm/slab.h"
 #include "machine.h"
 
-#define IVSHMEM_VENDOR	PCI_VENDOR_ID_REDHAT_QUMRANET
-#define IVSHMEM_DEVICE	0x1110
-#define IVSHMEM_BAR	2
+DEFINE_STATIC_KEY_FALSE_RO(kloc_machine_key);
 
-static struct kloc_machine_page no_page;
-struct kloc_machine_page *kloc_machine_page __ro_after_init = &no_page;
-static phys_addr_t page_physical __ro_after_init;
+struct kloc_machine_page kloc_machine_page __page_aligned_bss;
 
-/* Enabled when the model is found: pages are tagged with what they are for. */
-DEFINE_STATIC_KEY_FALSE(kloc_machine_key);
-
-/**
- * kloc_machine_present() - check if there is a timing model
- *
- * Return: true if the shared page was found and has this driver's version.
- */
-bool kloc_machine_present(void)
+/* The first page that is allocated already has a tag, so this is early. */
+static int __init enable_model(char *value)
 {
-	return kloc_machine_page != &no_page;
-}
+	bool enable = true;
+	int error = value ? kstrtobool(value, &enable) : 0;
 
-/**
- * kloc_machine_pci() - find and enable one of the machine's memory devices
- * @number: PCI device number on bus 0, KLOC_MACHINE_PCI_*
- *
- * Return: the enabled device, with a reference that the caller must drop. Its
- * memory is BAR 2. NULL if there is no such device.
- */
-struct pci_dev *kloc_machine_pci(unsigned int number)
-{
-	struct pci_dev *pci;
-
-	pci = pci_get_domain_bus_and_slot(0, 0, PCI_DEVFN(number, 0));
-	if (!pci)
-		return NULL;
-	if (pci->vendor != IVSHMEM_VENDOR || pci->device != IVSHMEM_DEVICE ||
-	    !pci_resource_len(pci, IVSHMEM_BAR) || pci_enable_device(pci)) {
-		pci_dev_put(pci);
-		return NULL;
-	}
-	return pci;
-}
-
-/**
- * kloc_machine_page_pfn() - get the frame of the shared page, for the vDSO
- *
- * Return: the page frame number, 0 if there is no timing model.
- */
-unsigned long kloc_machine_page_pfn(void)
-{
-	return PHYS_PFN(page_physical);
-}
-
-static int __init page_init(void)
-{
-	struct kloc_machine_page *page;
-	struct pci_dev *pci;
-
-	pci = kloc_machine_pci(KLOC_MACHINE_PCI_PAGE);
-	if (!pci)
-		return 0;
-
-	page = memremap(pci_resource_start(pci, IVSHMEM_BAR), sizeof(*page),
-			MEMREMAP_WB);
-	if (page && page->magic == KLOC_MACHINE_MAGIC &&
-	    page->version == KLOC_MACHINE_VERSION) {
-		kloc_machine_page = page;
-		page_physical = pci_resource_start(pci, IVSHMEM_BAR);
+	if (!error && enable)
 		static_branch_enable(&kloc_machine_key);
-		return 0;
-	}
-
-	pr_info("no timing model: time is the processor's own\n");
-	if (page)
-		memunmap(page);
-	pci_disable_device(pci);
-	pci_dev_put(pci);
-	return 0;
+	return error;
 }
+early_param("kloc_machine.model", enable_model);
 
-/* As early as PCI resources allow; the clock (clock_init()) comes next. */
-fs_initcall_sync(page_init);
+/* Execute a NOP that the model recognizes, with the address of the page. */
+static void __init call_layout(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x80, %c0, %c1, %c2, %c3"
+		     : : "i" (KLOC_MACHINE_LAYOUT), "i" (KLOC_MACHINE_NOP_1),
+			 "i" (KLOC_MACHINE_NOP_2), "i" (KLOC_MACHINE_NOP_3),
+			 "a" (__pa_symbol(&kloc_machine_page))
+		     : "memory");
+}
 
 /*
  * Return the physical address of a section's struct pages, 0 if they are not
@@ -131,7 +76,7 @@ static void __init describe_memmap(struct kloc_machine_layout *layout)
 
 static int __init describe_layout(void)
 {
-	struct kloc_machine_layout *layout = &kloc_machine_page->layout;
+	struct kloc_machine_layout *layout = &kloc_machine_page.layout;
 
 	if (!kloc_machine_present())
 		return 0;
@@ -158,7 +103,9 @@ static int __init describe_layout(void)
 	layout->memmap_base = (unsigned long)pfn_to_page(0);
 	describe_memmap(layout);
 
-	kloc_machine_call(KLOC_MACHINE_LAYOUT);
+	kloc_machine_page.magic = KLOC_MACHINE_MAGIC;
+	kloc_machine_page.version = KLOC_MACHINE_VERSION;
+	call_layout();
 	return 0;
 }
 late_initcall(describe_layout);

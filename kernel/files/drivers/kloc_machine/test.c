@@ -3,161 +3,149 @@
  * KUnit tests of the two-tier machine's driver. They do not need the machine.
  */
 #include <kunit/test.h>
-#include <linux/gfp.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/sizes.h>
+#include <linux/slab.h>
 
+/* struct slab is private to mm/. */
+#include "../../mm/slab.h"
 #include "machine.h"
 
-static void disk_transfers_follow_each_other(struct kunit *test)
+/* Return the tag that a new page gets now. */
+static unsigned long tag_of_new_page(void)
 {
-	u64 busy = 0;
+	struct page page = { .index = 1 };
 
-	/* 4096 bytes at 1024 bytes per us take 4 us, plus 10 us of latency. */
-	KUNIT_EXPECT_EQ(test, 14000,
-			kloc_machine_disk_finish(&busy, 0, 4096, 1024, 10000));
-	KUNIT_EXPECT_EQ(test, 4000, busy);
-
-	/* The next request waits for the transfer, not for the latency. */
-	KUNIT_EXPECT_EQ(test, 18000,
-			kloc_machine_disk_finish(&busy, 1000, 4096, 1024, 10000));
-	KUNIT_EXPECT_EQ(test, 8000, busy);
-
-	/* An idle disk begins a transfer at once. */
-	KUNIT_EXPECT_EQ(test, 114000,
-			kloc_machine_disk_finish(&busy, 100000, 4096, 1024,
-						 10000));
+	__kloc_machine_new_pages(&page, 0);
+	return page.index;
 }
 
-static void disk_rounds_up(struct kunit *test)
+static void new_page_has_tag_of_innermost_scope(struct kunit *test)
 {
-	u64 busy = 0;
+	unsigned long outer, inner;
 
-	KUNIT_EXPECT_EQ(test, 171,
-			kloc_machine_disk_finish(&busy, 0, 512, 3000, 0));
+	KUNIT_EXPECT_EQ(test, 0, tag_of_new_page());
+	outer = __kloc_machine_tag_save(KLOC_MACHINE_TAG_FILE);
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_FILE, tag_of_new_page());
+
+	inner = __kloc_machine_tag_save(KLOC_MACHINE_TAG_PAGETABLE);
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_PAGETABLE, tag_of_new_page());
+	__kloc_machine_tag_restore(inner);
+
+	inner = __kloc_machine_tag_save(0);
+	KUNIT_EXPECT_EQ(test, 0, tag_of_new_page());
+	__kloc_machine_tag_restore(inner);
+
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_FILE, tag_of_new_page());
+	__kloc_machine_tag_restore(outer);
+	KUNIT_EXPECT_EQ(test, 0, tag_of_new_page());
 }
 
-static void disk_without_data(struct kunit *test)
+static void all_pages_of_an_allocation_have_the_tag(struct kunit *test)
 {
-	u64 busy = 5000;
+	struct page pages[4] = {};
+	unsigned long previous;
+	unsigned int i;
 
-	/* A flush completes after the writes before it. */
-	KUNIT_EXPECT_EQ(test, 15000,
-			kloc_machine_disk_finish(&busy, 1000, 0, 1024, 10000));
-	KUNIT_EXPECT_EQ(test, 5000, busy);
+	previous = __kloc_machine_tag_save(KLOC_MACHINE_TAG_ANON);
+	__kloc_machine_new_pages(pages, 2);
+	__kloc_machine_tag_restore(previous);
+	for (i = 0; i < ARRAY_SIZE(pages); i++)
+		KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_ANON, pages[i].index);
 }
 
-static void disk_of_unlimited_bandwidth(struct kunit *test)
+static void new_slab_page_has_its_cache(struct kunit *test)
 {
-	u64 busy = 0;
+	struct kmem_cache *cache = kmalloc_caches[KMALLOC_NORMAL][8];
+	struct page page = {};
+	unsigned long previous;
 
-	KUNIT_EXPECT_EQ(test, 10000,
-			kloc_machine_disk_finish(&busy, 0, SZ_1M, 0, 10000));
-	KUNIT_EXPECT_EQ(test, 0, busy);
+	previous = __kloc_machine_tag_save((unsigned long)cache);
+	__kloc_machine_new_pages(&page, 0);
+	__kloc_machine_tag_restore(previous);
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_SLAB, page.index);
+	KUNIT_EXPECT_PTR_EQ(test, cache, page_slab(&page)->slab_cache);
 }
 
-static void timer_is_set_low(struct kunit *test)
-{
-	u64 one = KLOC_MACHINE_RATE_ONE;
+static unsigned long tag_in_interrupt, tag_in_scope_of_interrupt;
 
-	KUNIT_EXPECT_EQ(test, 500, kloc_machine_timer_scale(1000, one, 1, 10000));
-	KUNIT_EXPECT_EQ(test, 2000,
-			kloc_machine_timer_scale(1000, 4 * one, 1, 10000));
-	KUNIT_EXPECT_EQ(test, 10000,
-			kloc_machine_timer_scale(100000, one, 1, 10000));
-	KUNIT_EXPECT_EQ(test, 7, kloc_machine_timer_scale(1, one, 7, 10000));
+static void allocate_in_interrupt(struct irq_work *work)
+{
+	unsigned long previous;
+
+	tag_in_interrupt = tag_of_new_page();
+	previous = __kloc_machine_tag_save(KLOC_MACHINE_TAG_SOCKET);
+	tag_in_scope_of_interrupt = tag_of_new_page();
+	__kloc_machine_tag_restore(previous);
 }
 
-static void timer_rate_falls_at_once(struct kunit *test)
+static void interrupt_does_not_take_the_tag_of_the_task(struct kunit *test)
 {
-	u64 one = KLOC_MACHINE_RATE_ONE;
+	struct irq_work work = IRQ_WORK_INIT_HARD(allocate_in_interrupt);
+	unsigned long previous;
 
-	/* 1000 instructions that took 100 us */
-	KUNIT_EXPECT_EQ(test, one / 100,
-			kloc_machine_timer_rate(4 * one, 1000, 100000));
+	previous = __kloc_machine_tag_save(KLOC_MACHINE_TAG_ANON);
+	tag_in_interrupt = 1;
+	/* The interrupt comes when interrupts are enabled, in this task. */
+	preempt_disable();
+	local_irq_disable();
+	irq_work_queue(&work);
+	local_irq_enable();
+	preempt_enable();
+	irq_work_sync(&work);
+
+	KUNIT_EXPECT_EQ(test, 0, tag_in_interrupt);
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_SOCKET,
+			tag_in_scope_of_interrupt);
+	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_TAG_ANON, tag_of_new_page());
+	__kloc_machine_tag_restore(previous);
 }
 
-static void timer_rate_rises_slowly(struct kunit *test)
+static void threads_of_a_name_share_a_slot(struct kunit *test)
 {
-	u64 one = KLOC_MACHINE_RATE_ONE;
-	u64 rate = one / 16;
-	unsigned int steps;
+	struct kloc_machine_slot *slots;
 
-	for (steps = 0; rate < 4 * one && steps < 1000; steps++) {
-		u64 next = kloc_machine_timer_rate(rate, 65536, 16384);
+	slots = kunit_kcalloc(test, KLOC_MACHINE_SLOTS, sizeof(*slots),
+			      GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, slots);
+	KUNIT_EXPECT_PTR_EQ(test, slots,
+			    kloc_machine_slot_of(slots, "kswapd0"));
+	KUNIT_EXPECT_PTR_EQ(test, slots + 1,
+			    kloc_machine_slot_of(slots, "kswapd1"));
+	KUNIT_EXPECT_PTR_EQ(test, slots,
+			    kloc_machine_slot_of(slots, "kswapd0"));
+	KUNIT_EXPECT_STREQ(test, "kswapd0", slots[0].comm);
+}
 
-		KUNIT_EXPECT_LE(test, next, rate + rate / 8);
-		rate = next;
+static void last_slot_is_of_all_other_threads(struct kunit *test)
+{
+	struct kloc_machine_slot *slots, *last;
+	char comm[TASK_COMM_LEN];
+	int i;
+
+	slots = kunit_kcalloc(test, KLOC_MACHINE_SLOTS, sizeof(*slots),
+			      GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, slots);
+	last = slots + KLOC_MACHINE_SLOTS - 1;
+	for (i = 0; i < KLOC_MACHINE_SLOTS - 1; i++) {
+		scnprintf(comm, sizeof(comm), "thread%d", i);
+		KUNIT_EXPECT_PTR_EQ(test, slots + i,
+				    kloc_machine_slot_of(slots, comm));
 	}
-	KUNIT_EXPECT_LT(test, steps, 100);
-	KUNIT_EXPECT_EQ(test, 4 * one,
-			kloc_machine_timer_rate(rate, 65536, 16384));
-}
-
-static void timer_rate_is_bounded(struct kunit *test)
-{
-	/* Simulated time stands still while a background thread runs. */
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_RATE_MAX,
-			kloc_machine_timer_rate(KLOC_MACHINE_RATE_MAX, 1000000,
-						0));
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_RATE_MIN,
-			kloc_machine_timer_rate(KLOC_MACHINE_RATE_ONE, 1,
-						NSEC_PER_SEC));
-}
-
-static void timer_trusts_a_low_rate_less(struct kunit *test)
-{
-	u64 one = KLOC_MACHINE_RATE_ONE;
-
-	KUNIT_EXPECT_EQ(test, 1000, kloc_machine_timer_trust(1000, 4 * one));
-	KUNIT_EXPECT_EQ(test, 500, kloc_machine_timer_trust(1000, one / 2));
-	KUNIT_EXPECT_EQ(test, 62, kloc_machine_timer_trust(1000, one / 1000));
-}
-
-static void background_threads_by_name(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, kloc_machine_is_background("kswapd0"));
-	KUNIT_EXPECT_TRUE(test, kloc_machine_is_background("kcompactd1"));
-	KUNIT_EXPECT_TRUE(test, kloc_machine_is_background("khugepaged"));
-	KUNIT_EXPECT_TRUE(test, kloc_machine_is_background("kdamond.0"));
-	KUNIT_EXPECT_TRUE(test, kloc_machine_is_background("klocd/0"));
-	KUNIT_EXPECT_FALSE(test, kloc_machine_is_background("kworker/0:1"));
-	KUNIT_EXPECT_FALSE(test, kloc_machine_is_background("ksoftirqd/0"));
-	KUNIT_EXPECT_FALSE(test, kloc_machine_is_background("jbd2/klocdisk0"));
-}
-
-static void new_pages_by_request(struct kunit *test)
-{
-	gfp_t cache = GFP_HIGHUSER_MOVABLE;
-	gfp_t migration = cache | __GFP_NOMEMALLOC | __GFP_NORETRY;
-
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_ANON,
-			kloc_machine_new_tag(GFP_HIGHUSER_MOVABLE | __GFP_ZERO));
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_ANON,
-			kloc_machine_new_tag(GFP_TRANSHUGE));
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_FILE,
-			kloc_machine_new_tag(cache | __GFP_WRITE));
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_FILE,
-			kloc_machine_new_tag(cache | __GFP_NORETRY));
-	KUNIT_EXPECT_EQ(test, KLOC_MACHINE_NEW_BLOCKDEV,
-			kloc_machine_new_tag(GFP_USER | __GFP_MOVABLE));
-	KUNIT_EXPECT_EQ(test, 0, kloc_machine_new_tag(GFP_KERNEL | __GFP_COMP));
-	KUNIT_EXPECT_EQ(test, 0, kloc_machine_new_tag(__GFP_MOVABLE));
-	KUNIT_EXPECT_EQ(test, 0, kloc_machine_new_tag(migration));
+	KUNIT_EXPECT_PTR_EQ(test, last, kloc_machine_slot_of(slots, "one"));
+	KUNIT_EXPECT_PTR_EQ(test, last, kloc_machine_slot_of(slots, "more"));
+	KUNIT_EXPECT_STREQ(test, "others", last->comm);
 }
 
 static struct kunit_case kloc_machine_cases[] = {
-	KUNIT_CASE(disk_transfers_follow_each_other),
-	KUNIT_CASE(disk_rounds_up),
-	KUNIT_CASE(disk_without_data),
-	KUNIT_CASE(disk_of_unlimited_bandwidth),
-	KUNIT_CASE(timer_is_set_low),
-	KUNIT_CASE(timer_rate_falls_at_once),
-	KUNIT_CASE(timer_rate_rises_slowly),
-	KUNIT_CASE(timer_rate_is_bounded),
-	KUNIT_CASE(timer_trusts_a_low_rate_less),
-	KUNIT_CASE(background_threads_by_name),
-	KUNIT_CASE(new_pages_by_request),
+	KUNIT_CASE(new_page_has_tag_of_innermost_scope),
+	KUNIT_CASE(all_pages_of_an_allocation_have_the_tag),
+	KUNIT_CASE(new_slab_page_has_its_cache),
+	KUNIT_CASE(interrupt_does_not_take_the_tag_of_the_task),
+	KUNIT_CASE(threads_of_a_name_share_a_slot),
+	KUNIT_CASE(last_slot_is_of_all_other_threads),
 	{}
 };
 

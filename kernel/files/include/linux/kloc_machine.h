@@ -1,209 +1,154 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two-tier machine: hooks for the rest of the kernel.
+ * The two-tier machine: hooks that tell the timing model what pages are for.
  *
- * Each hook is a no-op behind a static key until the timing model is found.
+ * Each hook is a no-op behind a static key unless the machine has a model.
  * Without CONFIG_KLOC_MACHINE, it compiles to nothing.
  */
 #ifndef _LINUX_KLOC_MACHINE_H
 #define _LINUX_KLOC_MACHINE_H
 
-#include <linux/gfp_types.h>
 #include <linux/jump_label.h>
-#include <linux/mm_types.h>
-#include <linux/types.h>
 #include <uapi/linux/kloc_machine.h>
 
-struct clock_event_device;
+struct address_space;
+struct folio;
+struct kmem_cache;
+struct page;
 
 #ifdef CONFIG_KLOC_MACHINE
 
 DECLARE_STATIC_KEY_FALSE(kloc_machine_key);
-DECLARE_STATIC_KEY_FALSE(kloc_machine_timer_key);
-DECLARE_STATIC_KEY_FALSE(kloc_machine_background_key);
 
-unsigned long __kloc_machine_timer_ticks(unsigned long ticks,
-					 struct clock_event_device *event);
-bool __kloc_machine_timer_early(struct clock_event_device *event);
-int __kloc_machine_background_wait(void);
-unsigned long kloc_machine_page_pfn(void);
-
-/**
- * kloc_machine_timer_ticks() - get the ticks to program the APIC timer with
- * @ticks: ticks of simulated time until the event
- * @event: clock event device of this CPU
- *
- * The local APIC timer counts instructions, not simulated time.
- *
- * Return: ticks until the timer interrupt. The interrupt is late by little at
- * most, but often early, see kloc_machine_timer_early().
- */
-static inline unsigned long
-kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
-{
-	if (static_branch_unlikely(&kloc_machine_timer_key))
-		return __kloc_machine_timer_ticks(ticks, event);
-	return ticks;
-}
+unsigned long __kloc_machine_tag_save(unsigned long tag);
+unsigned long __kloc_machine_tag_save_mapping(struct address_space *mapping);
+unsigned long __kloc_machine_tag_save_folio(struct folio *folio);
+void __kloc_machine_tag_restore(unsigned long previous);
+void __kloc_machine_new_pages(struct page *page, unsigned int order);
+void __kloc_machine_tag_pgd(void *pgd, unsigned int order);
 
 /**
- * kloc_machine_timer_early() - check if a timer interrupt came too early
- * @event: clock event device of this CPU
+ * kloc_machine_tag_save() - say what the pages that are allocated next are for
+ * @tag: one of KLOC_MACHINE_TAG_*, 0 if nobody knows
  *
- * Return: true if simulated time has not reached the event yet. Then the timer
- * is programmed for the remaining time, and the handler must not run.
+ * Until kloc_machine_tag_restore(), new pages get this tag if the current task
+ * allocates them at the same interrupt level. Scopes can be nested.
+ *
+ * Return: what has to be passed to kloc_machine_tag_restore().
  */
-static inline bool kloc_machine_timer_early(struct clock_event_device *event)
+static inline unsigned long kloc_machine_tag_save(unsigned long tag)
 {
-	return static_branch_unlikely(&kloc_machine_timer_key) &&
-	       __kloc_machine_timer_early(event);
-}
-
-/**
- * kloc_machine_forgets_young() - check if a page whose accessed bit is cleared
- * has to be flushed from the TLB
- *
- * Linux does not flush it, as the entry is replaced soon on real processors.
- * QEMU's TLB is large and is resized by host time: without a flush, the host
- * would decide which later accesses set the bit again.
- *
- * Return: true in the two-tier machine.
- */
-static inline bool kloc_machine_forgets_young(void)
-{
-	return static_branch_unlikely(&kloc_machine_background_key);
-}
-
-/**
- * kloc_machine_background_wait() - let simulated time catch up with a thread
- *
- * Background threads run on a simulated core of their own, with its own clock.
- * If it is ahead of simulated time by more than background_ahead_ns, the thread
- * sleeps until simulated time has caught up. Called by cond_resched().
- *
- * Return: 1 if the thread slept, otherwise 0, like cond_resched().
- */
-static inline int kloc_machine_background_wait(void)
-{
-	if (static_branch_unlikely(&kloc_machine_background_key))
-		return __kloc_machine_background_wait();
+	if (static_branch_unlikely(&kloc_machine_key))
+		return __kloc_machine_tag_save(tag);
 	return 0;
 }
 
 /**
- * kloc_machine_tag_page() - tell the timing model what a page is used for
- * @page: head of an allocation whose page->private is not used otherwise
- * @tag: one of KLOC_MACHINE_TAG_*
+ * kloc_machine_tag_save_mapping() - new pages are for the page cache
+ * @mapping: mapping of a file, a block device, or shmem
  *
- * The page allocator clears the tag when it allocates the page the next time.
+ * Return: as kloc_machine_tag_save() does.
  */
-static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
+static inline unsigned long
+kloc_machine_tag_save_mapping(struct address_space *mapping)
 {
 	if (static_branch_unlikely(&kloc_machine_key))
-		page->private = tag;
+		return __kloc_machine_tag_save_mapping(mapping);
+	return 0;
 }
 
 /**
- * kloc_machine_tag_pages() - tell the timing model what pages are used for
- * @pages: heads of allocations, see kloc_machine_tag_page()
- * @count: number of @pages
- * @tag: one of KLOC_MACHINE_TAG_*
+ * kloc_machine_tag_save_folio() - new pages will take a folio's place
+ * @folio: a folio that the caller has a reference of
+ *
+ * Return: as kloc_machine_tag_save() does.
  */
-static inline void kloc_machine_tag_pages(struct page **pages,
-					  unsigned int count, unsigned long tag)
+static inline unsigned long kloc_machine_tag_save_folio(struct folio *folio)
 {
-	unsigned int i;
-
 	if (static_branch_unlikely(&kloc_machine_key))
-		for (i = 0; i < count; i++)
-			pages[i]->private = tag;
+		return __kloc_machine_tag_save_folio(folio);
+	return 0;
 }
 
 /**
- * kloc_machine_new_tag() - guess from the GFP flags what new pages are for
- * @gfp: flags of the allocation
+ * kloc_machine_tag_save_slab() - new pages are for a slab
+ * @cache: the slab's cache
  *
- * Page cache of files sets __GFP_WRITE or, for read-ahead, __GFP_NORETRY. Page
- * cache of block devices has no __GFP_HIGHMEM. Allocations for migration
- * (__GFP_NOMEMALLOC) only tell in the case of huge pages.
- *
- * Return: one of KLOC_MACHINE_NEW_*, or 0 if the flags do not tell.
+ * Return: as kloc_machine_tag_save() does.
  */
-static inline unsigned long kloc_machine_new_tag(gfp_t gfp)
+static inline unsigned long kloc_machine_tag_save_slab(struct kmem_cache *cache)
 {
-	if (!(gfp & __GFP_MOVABLE) || !(gfp & __GFP_HARDWALL))
-		return 0;
-	if (gfp & __GFP_NOMEMALLOC)
-		return gfp & __GFP_COMP ? KLOC_MACHINE_NEW_ANON : 0;
-	if (!(gfp & __GFP_HIGHMEM))
-		return KLOC_MACHINE_NEW_BLOCKDEV;
-	if (gfp & (__GFP_WRITE | __GFP_NORETRY))
-		return KLOC_MACHINE_NEW_FILE;
-	return KLOC_MACHINE_NEW_ANON;
+	return kloc_machine_tag_save((unsigned long)cache);
 }
 
 /**
- * kloc_machine_new_pages() - tell the timing model what new pages are for
- * @page: first page, which the allocator is about to return
+ * kloc_machine_tag_restore() - end the scope of kloc_machine_tag_save()
+ * @previous: what kloc_machine_tag_save() has returned
+ */
+static inline void kloc_machine_tag_restore(unsigned long previous)
+{
+	if (static_branch_unlikely(&kloc_machine_key))
+		__kloc_machine_tag_restore(previous);
+}
+
+/**
+ * kloc_machine_new_pages() - tag new pages with what they are for
+ * @page: first page, which the allocator is about to zero and return
  * @order: order of the allocation: there are 2^order pages
- * @gfp: flags of the allocation
- *
- * Pages are zeroed, or copied to, before their struct page shows their owner.
- * Until then, the tag in page->index does.
  */
-static inline void kloc_machine_new_pages(struct page *page, unsigned int order,
-					  gfp_t gfp)
+static inline void kloc_machine_new_pages(struct page *page, unsigned int order)
 {
-	unsigned long tag;
-	int i;
+	if (static_branch_unlikely(&kloc_machine_key))
+		__kloc_machine_new_pages(page, order);
+}
 
-	if (!static_branch_unlikely(&kloc_machine_key))
-		return;
-
-	tag = kloc_machine_new_tag(gfp);
-	for (i = 0; i < 1 << order; i++)
-		page[i].index = tag;
+/**
+ * kloc_machine_tag_pgd() - tag the pages of a page table's top level
+ * @pgd: the top level, NULL if it was not allocated
+ * @order: order of the allocation
+ *
+ * Other page tables have a type or keep the tag in page->index; the kernel needs
+ * that of a PGD. The page allocator clears the tag when it allocates the page the
+ * next time.
+ */
+static inline void kloc_machine_tag_pgd(void *pgd, unsigned int order)
+{
+	if (static_branch_unlikely(&kloc_machine_key))
+		__kloc_machine_tag_pgd(pgd, order);
 }
 
 #else /* !CONFIG_KLOC_MACHINE */
 
-static inline void kloc_machine_new_pages(struct page *page, unsigned int order,
-					  gfp_t gfp)
-{
-}
-
-static inline unsigned long kloc_machine_page_pfn(void)
+static inline unsigned long kloc_machine_tag_save(unsigned long tag)
 {
 	return 0;
 }
 
 static inline unsigned long
-kloc_machine_timer_ticks(unsigned long ticks, struct clock_event_device *event)
-{
-	return ticks;
-}
-
-static inline bool kloc_machine_timer_early(struct clock_event_device *event)
-{
-	return false;
-}
-
-static inline bool kloc_machine_forgets_young(void)
-{
-	return false;
-}
-
-static inline int kloc_machine_background_wait(void)
+kloc_machine_tag_save_mapping(struct address_space *mapping)
 {
 	return 0;
 }
 
-static inline void kloc_machine_tag_page(struct page *page, unsigned long tag)
+static inline unsigned long kloc_machine_tag_save_folio(struct folio *folio)
+{
+	return 0;
+}
+
+static inline unsigned long kloc_machine_tag_save_slab(struct kmem_cache *cache)
+{
+	return 0;
+}
+
+static inline void kloc_machine_tag_restore(unsigned long previous)
 {
 }
 
-static inline void kloc_machine_tag_pages(struct page **pages,
-					  unsigned int count, unsigned long tag)
+static inline void kloc_machine_new_pages(struct page *page, unsigned int order)
+{
+}
+
+static inline void kloc_machine_tag_pgd(void *pgd, unsigned int order)
 {
 }
 
