@@ -6,35 +6,25 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-KEPT_BY_ORACLE = (
-    "workload",
-    "policy",
-    "machine",
-    "seed",
-    "cores",
-    "operations",
-    "seconds",
-    "throughput",
-)
-
-
 PROFILE: dict[str, Any] = {
     "name": "tiered",
     "summary": "slow memory has 3 times the latency",
     "scale": 42.7,
-    "background": "own-core",
+    "cores": 4,
+    "spare_cores": 1,
     "cpu": {
         "ns_per_instruction": 0.25,
         "l1": 32 << 10,
         "l1_ways": 8,
         "llc": 1 << 20,
         "llc_ways": 16,
-        "store_stall": 0.5,
+        "llc_latency_ns": 18.0,
+        "outstanding": 10,
+        "window": 224,
     },
     "fast": {
         "capacity": 192 << 20,
         "read_latency_ns": 80.0,
-        "write_latency_ns": 80.0,
         "read_bandwidth": 7.5,
         "write_bandwidth": 7.5,
         "unit": 64,
@@ -42,7 +32,6 @@ PROFILE: dict[str, Any] = {
     "slow": {
         "capacity": 1280 << 20,
         "read_latency_ns": 240.0,
-        "write_latency_ns": 240.0,
         "read_bandwidth": 0.9375,
         "write_bandwidth": 0.9375,
         "unit": 64,
@@ -67,6 +56,7 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
         "machine": {"name": "tiered", "fast_bytes": 192 << 20, "slow_bytes": 1280 << 20},
         "seed": 1,
         "cores": 1,
+        "spare_cores": 1,
         "operations": 1000,
         "seconds": seconds,
         "throughput": throughput,
@@ -82,10 +72,14 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
         "idle_ns": 0.1e9 * seconds,
         "storage_wait_ns": 0.06e9 * seconds,
         "background": {
-            "kswapd0": {"instructions": 9, "stall_ns": 5, "time_ns": 5e7, "migrated": 12},
-            "kcompactd0": {"instructions": 3, "stall_ns": 0, "time_ns": 1, "migrated": 0},
+            "kswapd0": {"time_ns": 5e7, "migrated": 12},
+            "kcompactd0": {"time_ns": 1, "migrated": 0},
         },
-        "background_excess_ns": 0,
+        "warm_up": {
+            "seconds": 2 * seconds,
+            "slices": [{"time_ns": 1e9 * seconds, "moved_pages": 5}] * 2,
+            "settled": True,
+        },
         "migrated_pages": {"promoted": {"anon": 3}, "demoted": {"file": 4}},
         "series": {
             "t_ns": [5_000_000, 10_000_000, 15_000_000],
@@ -95,22 +89,15 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
             "pages_slow": {"slab:dentry": [256, 256, 256], "slab:filp": [0, 256, 0]},
         },
         "hint_faults": 7,
-        "computed": False,
         "notes": [],
         **other,
     }
 
 
 def oracle(throughput: float, workload: str = "redis", **other: Any) -> dict[str, Any]:
-    """Return the computed run of the oracle; `other` replaces keys."""
-    measured = run("oracle", throughput, workload, **other)
-    return {
-        **{key: measured[key] for key in KEPT_BY_ORACLE},
-        "latency_ns": None,
-        "settings": {},
-        "computed": True,
-        "notes": ["computed from the all-slow run"],
-    }
+    """Return the run of the oracle; `other` replaces keys."""
+    frames = {"held_frames": 7, "chosen_frames": 40, "touched_frames": 60}
+    return run("oracle", throughput, workload, **{"oracle": frames, **other})
 
 
 def comparison(**other: Any) -> list[dict[str, Any]]:
@@ -123,7 +110,7 @@ def comparison(**other: Any) -> list[dict[str, Any]]:
 def document(*runs: dict[str, Any]) -> dict[str, Any]:
     """Return a document of runs."""
     return {
-        "schema": 1,
+        "schema": 2,
         "kernel": {"release": "6.12.1", "series": "abc"},
         "versions": {"qemu": "10", "guest": {"libc6": "2.41"}},
         "machine": copy.deepcopy(PROFILE),
@@ -151,7 +138,7 @@ def object_document() -> dict[str, Any]:
     small = {"anon": use(60, 0.5, 2e9), "slab:dentry": use(40, 0.5, 36e6)}
     large = {"anon": use(250, 0.25, 2e9), "file": use(750, 0.75, None)}
     return {
-        "schema": 1,
+        "schema": 2,
         "workload": "redis",
         "policy": "naive",
         "seed": 3,

@@ -19,7 +19,8 @@ PARTS = cast(
     Parts,
     SimpleNamespace(
         kernel=Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12", "abc"),
-        root=SimpleNamespace(versions=lambda: {"qemu": "1"}),
+        root=SimpleNamespace(versions=lambda: {"qemu": "Debian's"}),
+        qemu=SimpleNamespace(version="1"),
         plugin=Path("/cache/plugin/123/model.so"),
         programs=(Path("/cache/program/456/known_tlb"),),
     ),

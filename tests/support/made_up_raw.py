@@ -17,18 +17,27 @@ VMSTAT = (
 MODEL: dict[str, Any] = {
     "time_ns": 2_000_000_000,
     "monotonic_ns": 2_000_000_100,
-    "idle_ns": 5,
-    "storage_wait_ns": 4,
+    "cores": [
+        *({"user": 2, "kernel": 4, "stall_ns": 1, "idle_ns": idle} for idle in (1, 2, 3, 4)),
+        {"user": 2, "kernel": 4, "stall_ns": 0, "idle_ns": 100},
+    ],
     "instructions": {"user": 10, "kernel": 20},
+    "waits_ns": {"value": 3, "window": 0, "full": 0, "store": 0, "bandwidth": 0},
+    "tlb": {"stlb_hits": 1, "walks": 2, "walk_ns": 3},
     "stall_ns": {"fast": {"anon": {"user": 1, "kernel": 2}}, "slow": {}},
     "misses": {"fast": {}, "slow": {}},
-    "background": {"kswapd0": {"instructions": 7, "stall_ns": 3}},
-    "background_excess_ns": 0,
+    "unserved_ns": {"fast": 0, "slow": 0},
+    "migrated_by": {"kswapd0": 4},
     "traffic_bytes": {"fast": {"read": 64}},
     "pages": {"fast": {"free": 9}},
     "migrated": {"promoted": {"anon": 0}, "demoted": {"file": 4}},
     "moved": {"promoted": {}, "demoted": {"demotion": 4}},
     "series": {"t_ns": [1, 2], "pages": {"fast": {"anon": [10, 21]}, "slow": {"anon": [4, 4]}}},
+}
+WARM_UP: dict[str, Any] = {
+    "time_ns": 3_000_000_000,
+    "migrated": {"promoted": {"anon": 2}, "demoted": {"file": 3}},
+    "series": {"t_ns": [1], "pages": {"fast": {"anon": [9]}, "slow": {"anon": [5]}}},
 }
 
 
@@ -38,14 +47,22 @@ def run(
     console: str = "",
     evicted: int = 0,
     log: str | None = None,
+    settled: bool = True,
+    warm_up: dict[str, Any] | None = WARM_UP,
 ) -> record.Run:
-    """Return the result of a run under the policy `name`."""
+    """Return the result of a run under the policy `name`, after a warm-up unless it is None."""
     job = Job("w", profile.load("tiered"), {}, seed=3)
     frames = {
         "vmstat_begin": VMSTAT.format(1, 1, 1, 1, 1, 1),
         "vmstat_end": VMSTAT.format(11, 1, 5 + evicted, 5, 3, 3),
+        "stat_begin": "cpu 1 2 3 4 5 6 7 0 0 0\n",
+        "stat_end": "cpu 1 2 3 4 8 6 7 0 0 0\n",
+        "kthreads_begin": "kswapd0 100\nkloc_node0 5\n",
+        "kthreads_end": "kswapd0 107\nkloc_node0 5\n",
+        "warm_slices": "1 900 7\n2 901 6\n",
+        **({"settled": "yes"} if settled else {}),
     }
     if log is not None:
         frames["kernel"] = log
-    raw = Raw(frames, MODEL if model is None else model, None, console)
+    raw = Raw(frames, MODEL if model is None else model, None, console, warm_up)
     return record.from_raw(job, policy.load(name), Outcome(100, {"p50": 1.0}), raw)

@@ -21,14 +21,17 @@ from kloc.build import (
     data_image,
     foreign_kernel,
     guest_image,
+    initramfs,
     kernel,
     kernel_git,
     kernel_source,
     plugin,
     programs,
+    qemu,
     root,
 )
 from kloc.machine import guest_commands, profile
+from kloc.machine.parts import MARK
 from kloc.measure import workload
 from kloc.measure.cost import runner as cost
 from kloc.measure.machine_bench import answers
@@ -39,9 +42,10 @@ TEST_PROGRAMS = PROJECT / "tests" / "plugin"
 
 CONTENTS = {
     "python": "kloc's own Python environment",
-    "root": "the Debian root with compiler, kernel source and QEMU",
+    "root": "the Debian root with compiler, and the sources of the kernel and QEMU",
     "linux": "the kernel's source and objects",
     "linux-git": "the kernel's source as a git repository",
+    "qemu": "built QEMUs of the machine",
     "ccache": "compiled files",
     "kernel": "built kernels",
     "foreign-kernel": "kernels of --kernel",
@@ -135,6 +139,7 @@ def check() -> None:
 def _builders() -> Iterator[Callable[[], object]]:
     """Yield a call of every function that builds a cache entry, as this checkout would make it."""
     yield root.tool_root
+    yield qemu.build
     yield plugin.build
     yield plugin.build_counter
     yield kernel_source.unpatched_source
@@ -150,7 +155,8 @@ def _builders() -> Iterator[Callable[[], object]]:
     packages = {(), guest_commands.PACKAGES, *(one.packages for one in workloads)}
     yield from (partial(guest_image.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for one in workloads for name in one.programs}
-    sources.update({cost.CALLS}, answers.SOURCES.glob("*.c"), TEST_PROGRAMS.glob("*.c"))
+    sources.update({cost.CALLS, MARK, initramfs.INIT_SOURCE})
+    sources.update(answers.SOURCES.glob("*.c"), TEST_PROGRAMS.glob("*.c"))
     yield from (partial(programs.build, source) for source in sorted(sources))
     disks = {cost.DISK_BYTES}
     for name in profile.names():

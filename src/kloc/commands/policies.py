@@ -38,7 +38,7 @@ def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
     return {
         "name": one.name,
         "summary": one.summary,
-        "computed": one.frames_from is not None,
+        "frames from": one.frames_from or "",
         "settings": one.settings("", host),
         "divided by scale": {
             path: f"{value:g} / {host.scale:g}" for path, value in one.divided.items()

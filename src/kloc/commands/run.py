@@ -130,7 +130,7 @@ def _run_program(args: argparse.Namespace) -> int:
     used = options.chosen_policy(args)
     if used.frames_from:
         raise KlocError(
-            f"policy {used.name} cannot be run: it is computed from a comparison",
+            f"policy {used.name} cannot be run: it follows from the run of another policy",
             "kloc compare shows it",
         )
     with_kloc = args.with_kloc or args.program[0] == guest_commands.NAME

@@ -40,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     used = options.chosen_policy(args)
     if used.frames_from:
         raise KlocError(
-            f"policy {used.name} cannot be used in a shell: it is computed from a comparison",
+            f"policy {used.name} cannot be used in a shell: "
+            "it follows from the run of another policy",
             "choose another one with --policy",
         )
     packages = (*args.packages, *guest_commands.PACKAGES)

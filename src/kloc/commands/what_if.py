@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         tasks = what_if.tasks(rows, chosen, host, args.seed, size)
         for row, task in zip(rows, tasks, strict=True):
             print(f"{task.title()}: fast are {', '.join(row.fast) or 'none'}")
-        print("computed from the first: oracle")
+        print("after the first: oracle")
         return 0
     parts = prepare([chosen])
     try:

@@ -163,7 +163,8 @@ class Profile(Description, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON types, in the order that result files have."""
-        return {"name": self.name, **msgspec.to_builtins(self)}
+        figures: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return {"name": self.name, **figures}
 
     def varied(
         self, fast: Fraction | None = None, slow_bandwidth: Fraction | None = None

@@ -28,7 +28,7 @@ def missing_files(
     """Return a file that the kernel of `parts` lacks, by the name of the policy that needs it.
 
     Policies that the kernel supports are left out; without any, or on a kernel of ours, nothing is
-    run. A computed policy needs what the policy needs that it is computed from. Raises KlocError if
+    run. The oracle needs what the policy needs that its frames are from. Raises KlocError if
     the kernel does not boot.
     """
     needed = {one.name: _files(one, workloads, host) for one in policies}

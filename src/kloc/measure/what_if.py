@@ -3,7 +3,7 @@
 
 In each row, the timing model times some page kinds as fast memory and all others as slow memory,
 in whichever tier they are. The guest is set up as for the bound all-slow in every row, so that rows
-differ in time only. The oracle, which places page by page, is computed from the first row.
+differ in time only. The oracle, which places page by page, follows from the first row.
 
 Limits:
 - A row has all pages of its kinds in fast memory, whose capacity does not matter. Only the oracle
@@ -37,7 +37,7 @@ KERNEL: Mapping[str, tuple[str, ...]] = {
 """The page kinds of the kernel, in groups; each group has a row."""
 
 NEITHER, BOTH, ORACLE = "all-slow", "all-fast", "oracle"
-"""Names of the row without and with all kinds in fast memory, and of the computed policy."""
+"""Names of the row without and with all kinds in fast memory, and of the oracle."""
 
 LEAST_SHARE = 0.001
 """Groups with a smaller share of the stall time of all-slow are not run: they cannot save more."""

@@ -36,6 +36,7 @@ def assemble(
         "kernel": first.kernel.described(),
         "versions": {
             **first.root.versions(),
+            "qemu": first.qemu.version,
             "plugin": first.plugin.parent.name,
             "programs": {
                 path.name: path.parent.name for machine in machines for path in machine.programs

@@ -19,6 +19,7 @@ def assemble(machines: Sequence[Measured]) -> dict[str, Any]:
         "kernel": parts.kernel.described(),
         "versions": {
             **parts.root.versions(),
+            "qemu": parts.qemu.version,
             "plugin": parts.plugin.parent.name,
             "programs": {path.name: path.parent.name for path in parts.programs},
         },

@@ -24,7 +24,14 @@ NAMES: dict[str, Callable[[], list[str]]] = {
 
 KEYS = {
     "workloads": {"name", "summary", "packages"},
-    "policies": {"name", "summary", "computed", "settings", "divided by scale", "tuned"},
+    "policies": {
+        "name",
+        "summary",
+        "frames from",
+        "settings",
+        "divided by scale",
+        "tuned",
+    },
     "machines": {"name", "summary", "cores", "scale", "cpu", "fast", "slow", "storage"},
 }
 

@@ -37,7 +37,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
         return Raw({"measured": "1\n"}, {}, None, "")
 
     (measured,) = RESULT["runs"]
-    monkeypatch.setattr(command, "prepare_parts", lambda _: None)
+    monkeypatch.setattr(command, "prepare_parts", lambda *_, **__: None)
     monkeypatch.setattr(command.launcher, "run", launch)
     monkeypatch.setattr(command.record, "from_raw", lambda *_: measured)
     monkeypatch.setattr(command.document, "assemble", lambda *_: RESULT)
@@ -87,7 +87,7 @@ def test_wrong_combinations_are_refused_before_anything_is_built(
 ) -> None:
     (tmp_path / "prog").touch()
     for name in ("prepare", "prepare_parts"):
-        monkeypatch.setattr(command, name, lambda _: pytest.fail("prepared"))
+        monkeypatch.setattr(command, name, lambda *_, **__: pytest.fail("prepared"))
     with pytest.raises(UsageError, match=words):
         run("run", *argv)
 
@@ -97,7 +97,7 @@ def test_wrong_combinations_are_refused_before_anything_is_built(
     [
         (["--copy", "/no/such"], "/no/such does not exist"),
         (["--setup", "/no/such"], "/no/such does not exist"),
-        (["--policy", "oracle"], "computed"),
+        (["--policy", "oracle"], "another policy"),
         (["--json", "/no/such/out"], "--json .*/no/such does not exist"),
     ],
     ids=" ".join,
@@ -105,7 +105,7 @@ def test_wrong_combinations_are_refused_before_anything_is_built(
 def test_impossible_options_are_refused_before_anything_is_built(
     options: list[str], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "prepare_parts", lambda _: pytest.fail("prepared"))
+    monkeypatch.setattr(command, "prepare_parts", lambda *_, **__: pytest.fail("prepared"))
     with pytest.raises(KlocError, match=words):
         run("run", *options, "--", "ls")
 

@@ -35,7 +35,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
         raise KeyboardInterrupt
 
     for module in (run, shell):
-        monkeypatch.setattr(module, "prepare_parts", lambda *_: None)
+        monkeypatch.setattr(module, "prepare_parts", lambda *_, **__: None)
     monkeypatch.setattr(launcher, "run", interrupt)
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
     terminal.stderr.cache_clear()

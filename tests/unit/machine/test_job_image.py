@@ -44,6 +44,8 @@ def test_agent_finds_scripts_and_settings(image: Path, make_job: Callable[..., J
     job_image.write_job_image(job, NO_PROGRAMS, image)
     assert content(image) == {
         "/kloc/job/mode": "measure",
+        "/kloc/job/cores": "4\n",
+        "/kloc/job/slices": "6\n",
         "/kloc/job/settings": "/a 1\n/b x\n",
         "/kloc/job/setup": "true\n",
         "/kloc/job/measured": "ls\n",

@@ -44,6 +44,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_job: Callable[..
             image=SimpleNamespace(path=image),
             kernel=SimpleNamespace(bzimage=Path("/bzImage"), initramfs=None),
             plugin=Path("/model.so"),
+            qemu=SimpleNamespace(program=Path("/qemu"), binds=[]),
         )
         with Machine(make_job(**changes), cast(Parts, parts), tmp_path) as machine:
             yield machine
@@ -74,13 +75,15 @@ def write_file(name: str, text: str) -> str:
 
 
 def test_measured_job_returns_frames_report_and_console(start: Start) -> None:
-    report = write_file("model.json", '{"regions": [{"promoted": 3}]}')
+    regions = '[{"name": "warm-up"}, {"name": "measured", "walks": 3}]'
+    report = write_file("model.json", f'{{"regions": {regions}, "layout_known": true}}')
     with start(COMPLETE, f"{report} && {write_file('console', 'booted')}") as machine:
-        assert finish(machine) == Raw(COMPLETE, {"promoted": 3}, None, "booted")
+        measured = {"name": "measured", "walks": 3, "layout_known": True}
+        assert finish(machine) == Raw(COMPLETE, measured, None, "booted", {"name": "warm-up"})
 
 
 def test_job_with_frames_returns_the_per_frame_file(start: Start) -> None:
-    report = write_file("model.json", '{"regions": [{}]}')
+    report = write_file("model.json", '{"regions": [{"name": "measured"}], "layout_known": true}')
     with start(COMPLETE, f"{report} && {write_file('pages.bin', 'x')}", frames=True) as machine:
         assert finish(machine).pages == b"x"
 

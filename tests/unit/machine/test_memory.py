@@ -12,8 +12,9 @@ import pytest
 from kloc.machine import profile
 from kloc.machine.memory import (
     DMA_ZONE,
-    PAGE_BYTES,
-    PAGE_INSTRUCTIONS,
+    FAST_FRAMES,
+    PROGRESS,
+    RECORD,
     SharedMemory,
     memory_ranges,
 )
@@ -27,23 +28,29 @@ def test_nodes_follow_each_other_without_a_gap() -> None:
     assert slow == (1, fast[2], TIERED.slow.capacity)
 
 
-def test_each_tier_and_the_page_have_a_file_of_their_size() -> None:
-    memory = SharedMemory(TIERED)
+def test_each_part_has_a_file_of_its_size() -> None:
+    memory = SharedMemory(TIERED, fast_frames=b"\1\0\1")
     sizes = {name: Path(path).stat().st_size for name, path in memory.files.items()}
     memory.close()
     assert sizes == {
         "fast": TIERED.fast.capacity + DMA_ZONE,
         "slow": TIERED.slow.capacity,
-        "page": PAGE_BYTES,
+        PROGRESS: RECORD.size,
+        FAST_FRAMES: 3,
     }
 
 
-def test_words_that_others_write_to_the_page_are_read() -> None:
+def test_without_frames_there_is_no_file_for_them() -> None:
     memory = SharedMemory(TIERED)
-    with Path(memory.files["page"]).open("r+b") as page:
-        page.seek(PAGE_INSTRUCTIONS)
-        page.write(struct.pack("<Q", 2**63 + 5))
-    assert memory.read_u64(PAGE_INSTRUCTIONS) == 2**63 + 5
+    memory.close()
+    assert FAST_FRAMES not in memory.files
+
+
+def test_progress_that_the_model_writes_is_read() -> None:
+    memory = SharedMemory(TIERED)
+    with Path(memory.files[PROGRESS]).open("r+b") as record:
+        record.write(struct.pack("<QQ", 2**63 + 5, 7))
+    assert (memory.instructions, memory.time_ns) == (2**63 + 5, 7)
     memory.close()
 
 

@@ -44,6 +44,8 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> FakeRoot:
     """The fake tool root that minimal.run uses."""
     fake = FakeRoot()
     monkeypatch.setattr(minimal.root, "tool_root", lambda: fake)
+    qemu = SimpleNamespace(program=Path("/qemu"), binds=[])
+    monkeypatch.setattr(minimal.build_qemu, "build", lambda: qemu)
     return fake
 
 
@@ -66,7 +68,7 @@ def test_program_finds_its_files_and_mount_points(tools: FakeRoot, tmp_path: Pat
 def test_qemu_counts_instructions_and_loads_the_plugin(tools: FakeRoot, tmp_path: Path) -> None:
     run(tmp_path)
     text = " ".join(tools.argv)
-    assert "-icount shift=0" in text and "-smp 1" in text
+    assert "insn-ps=1000" in text and "-smp 1" in text
     assert "-plugin /counter.so,output=x" in text
 
 

@@ -13,7 +13,7 @@ from kloc.machine.job import Job
 from kloc.machine.memory import DMA_ZONE
 from kloc.machine.model_config import LIVE, model_config
 
-MEMORY = {"fast": "/fast", "slow": "/slow", "page": "/page"}
+MEMORY = {"fast": "/fast", "slow": "/slow", "progress": "/progress"}
 MIB = 1 << 20
 
 
@@ -30,7 +30,24 @@ def test_ranges_have_no_gaps(make_job: Callable[..., Job]) -> None:
 
 def test_tiers_have_latency_bandwidth_and_unit(make_job: Callable[..., Job]) -> None:
     tiers = [line for line in lines(make_job()) if line.startswith("tier=")]
-    assert tiers == ["tier=fast,80.0,80.0,7.5,7.5,64", "tier=slow,240.0,240.0,0.9375,0.9375,64"]
+    assert tiers == ["tier=fast,80.0,30.0,30.0,64", "tier=slow,240.0,3.75,3.75,64"]
+
+
+def test_latency_under_load_is_a_curve_of_each_tier(make_job: Callable[..., Job]) -> None:
+    curves = [line for line in lines(make_job()) if line.startswith("loaded=")]
+    points = "0.0:1.0,0.75:1.48,0.94:1.98,1.0:4.06"
+    assert curves == [f"loaded=fast,{points}", f"loaded=slow,{points}"]
+
+
+def test_cores_have_caches_tlbs_and_lines_under_way(make_job: Callable[..., Job]) -> None:
+    expected = {"cores=5", "llc_bytes=622592", "llc_ns=18.0", "outstanding=10", "tlb=64,4"}
+    assert expected <= set(lines(make_job()))
+
+
+def test_files_that_the_model_shares_are_named(make_job: Callable[..., Job]) -> None:
+    assert "progress=/progress" in lines(make_job())
+    placed = model_config(make_job(), Path("/run"), {**MEMORY, "fast_frames": "/frames"})
+    assert "fast_frames=/frames" in placed.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ def test_parts_have_each_package_once_and_a_program_per_source(
 ) -> None:
     monkeypatch.setattr(parts, "tool_root", lambda: "root")
     monkeypatch.setattr(parts.kernel, "build", lambda: "kernel")
+    monkeypatch.setattr(parts.qemu, "build", lambda: "qemu")
     monkeypatch.setattr(parts.plugin, "build", lambda: "plugin")
     monkeypatch.setattr(parts.guest_image, "guest_image", lambda packages: packages)
     monkeypatch.setattr(parts.programs, "build", lambda source: source.with_suffix(""))
     prepared = parts.prepare_parts(["fio", "attr", "fio"], [Path("a.c"), Path("b.c")])
     assert prepared.image == ["attr", "fio"]
-    assert prepared.programs == (Path("a"), Path("b"))
+    assert prepared.programs == (parts.MARK.with_suffix(""), Path("a"), Path("b"))

@@ -44,9 +44,11 @@ def test_figures_keep_their_type_in_result_files(name: str) -> None:
         "name",
         "summary",
         "cores",
+        "spare_cores",
+        "quantum_us",
         "scale",
-        "background",
         "cpu",
+        "tlb",
         "fast",
         "slow",
         "storage",
@@ -67,12 +69,18 @@ def test_figures_keep_their_type_in_result_files(name: str) -> None:
         ('capacity = "192 MiB"', 'capacity = "4096 GiB"', ["at most"]),
         ('capacity = "192 MiB"', 'capacity = "16 MiB"', ["fast.capacity", "96 MiB"]),
         ('capacity = "192 MiB"', 'capacity = "193 MiB"', ["fast.capacity", "2 MiB"]),
-        ("cores = 1", "cores = 2", ["cores", "one core"]),
+        ("cores = 4", "cores = 0", ["cores is 0", "1 core or more"]),
+        ("cores = 4", "cores = 8", ["9 together", "8 at most"]),
+        ("spare_cores = 1", "spare_cores = -1", ["spare_cores -1"]),
+        ("quantum_us = 2", "quantum_us = 200", ["quantum_us", "100"]),
+        ("ns_per_instruction = 0.25", "ns_per_instruction = 0.0001", ["whole number of ps"]),
+        ("outstanding = 10", "outstanding = 33", ["cpu.outstanding", "32"]),
+        ("ways = 4\nhuge", "ways = 3\nhuge", ["tlb.entries", "power of two"]),
+        ("[[0, 1.0], [0.75, 1.48]", "[[0.1, 1.0], [0.75, 1.48]", ["fast.loaded", "first"]),
+        ("[0.75, 1.48], [0.94, 1.98]", "[0.95, 1.48], [0.94, 1.98]", ["fast.loaded", "rise"]),
         ("scale = 42.7", "scale = 0.5", ["scale", "1 or more"]),
-        ('background = "own-core"', 'background = "none"', ["own-core, shared"]),
-        ('llc = "1 MiB"', 'llc = "3 MiB"', ["cpu.llc", "power of two"]),
+        ('llc = "608 KiB"', 'llc = "3 MiB"', ["cpu.llc", "power of two"]),
         ("unit = 64", "unit = 100", ["fast.unit", "64 to 4096"]),
-        ("store_stall = 0.5", "store_stall = 2", ["cpu.store_stall", "0 and 1"]),
     ],
 )
 def test_an_impossible_machine_is_refused_with_the_reason(
@@ -92,10 +100,10 @@ def test_an_impossible_machine_is_refused_with_the_reason(
         ("read_latency_ns = 80\n", "", ["fast.read_latency_ns is missing"]),
         ('capacity = "192 MiB"', 'capacity = "a lot"', ["fast.capacity", "not a size"]),
         ('capacity = "192 MiB"', "capacity = true", ["fast.capacity", "not a size"]),
-        ("cores = 1", "cores = true", ["cores", "a whole number"]),
-        ("cores = 1", 'cores = 1\nvariant = "fast x 2"', ["'variant'"]),
+        ("cores = 4", "cores = true", ["cores", "a whole number"]),
+        ("cores = 4", 'cores = 4\nvariant = "fast x 2"', ["'variant'"]),
         ("[cpu]", "[gpu]", ["'gpu'", "'cpu'"]),
-        ("cores = 1", "cores =", ["not TOML"]),
+        ("cores = 4", "cores =", ["not TOML"]),
     ],
 )
 def test_a_wrong_file_is_refused_with_file_and_key(
@@ -139,12 +147,12 @@ def test_an_unknown_machine_is_answered_with_the_nearest_name() -> None:
 @pytest.mark.parametrize(
     ("fast", "slow_bandwidth", "mib", "bandwidth", "variant"),
     [
-        ("1", None, 192, 0.9375, ""),
-        ("1/2", None, 96, 0.9375, "fast x 1/2"),
-        ("4", "1/8", 768, 0.9375, "fast x 4"),
+        ("1", None, 192, 3.75, ""),
+        ("1/2", None, 96, 3.75, "fast x 1/2"),
+        ("4", "1/8", 768, 3.75, "fast x 4"),
         # Capacities are rounded to 2 MiB.
-        ("5/7", "1/2", 138, 3.75, "fast x 5/7, slow bandwidth 1/2"),
-        (None, "1/3", 192, 2.5, "slow bandwidth 1/3"),
+        ("5/7", "1/2", 138, 15.0, "fast x 5/7, slow bandwidth 1/2"),
+        (None, "1/3", 192, 10.0, "slow bandwidth 1/3"),
     ],
 )
 def test_variations_change_capacity_and_bandwidth(

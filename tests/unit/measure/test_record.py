@@ -23,27 +23,31 @@ KEYS = [
     "seed",
     "size",
     "cores",
+    "spare_cores",
     "operations",
     "seconds",
     "throughput",
     "latency_ns",
     "instructions",
+    "by_core",
     "stall_ns",
     "misses",
+    "waits_ns",
+    "tlb",
     "storage_wait_ns",
     "idle_ns",
     "background",
-    "background_excess_ns",
     "pages",
     "migrated_pages",
     "moved_pages",
     "traffic_bytes",
+    "unserved_ns",
     "series",
+    "warm_up",
     "hint_faults",
     "vmstat",
     "contexts",
     "clock_error",
-    "computed",
     "notes",
 ]
 """The keys of a record. Later versions may add keys at the end, but keep these in this order."""
@@ -57,7 +61,38 @@ def test_result_has_the_figures_of_the_raw_output() -> None:
     assert result["pages"] == {"fast": {"anon": 16}, "slow": {"anon": 4}}
     assert result["series"]["pages_fast"] == {"anon": [10, 21]}
     assert result["machine"]["name"] == "tiered"
-    assert (result["seed"], result["cores"], result["computed"]) == (3, 1, False)
+    assert (result["seed"], result["cores"], result["spare_cores"]) == (3, 4, 1)
+
+
+def test_idle_time_is_that_of_the_workloads_cores() -> None:
+    assert run()["idle_ns"] == 1 + 2 + 3 + 4
+
+
+def test_storage_wait_is_the_change_of_iowait() -> None:
+    assert run()["storage_wait_ns"] == 3 * 10_000_000
+
+
+def test_kernel_threads_have_their_run_time_and_moved_pages() -> None:
+    assert run()["background"] == {"kswapd0": {"time_ns": 7, "migrated": 4}}
+
+
+def test_a_warm_up_has_its_slices() -> None:
+    warm_up = run()["warm_up"]
+    assert warm_up["seconds"] == 3.0 and warm_up["settled"]
+    assert warm_up["slices"][0] == {"time_ns": 900, "moved_pages": 7}
+    assert warm_up["series"]["pages_slow"] == {"anon": [5]}
+
+
+def test_a_machine_that_has_not_settled_is_noted() -> None:
+    (note,) = run("stock", settled=False)["notes"]
+    assert "not settled" in note and "2 slices" in note
+
+
+def test_a_cold_run_is_noted() -> None:
+    result = run("stock", warm_up=None)
+    assert result["warm_up"] is None
+    (note,) = result["notes"]
+    assert "cold" in note
 
 
 def test_a_policy_that_did_nothing_is_noted() -> None:
@@ -106,36 +141,15 @@ def test_keys_keep_their_order_in_result_files() -> None:
         "slow_bandwidth",
         "fast_bytes",
         "slow_bytes",
-        "background",
     ]
     assert list(run(model={**MODEL, "objects": {}})) == [*KEYS, "objects"]
 
 
-def test_a_computed_record_has_the_keys_of_its_source_without_measured_figures() -> None:
-    oracle = record.computed(run("all-slow"), b"", policy.load("oracle"), 1)
-    assert list(oracle) == [
-        "workload",
-        "machine",
-        "seed",
-        "size",
-        "cores",
-        "operations",
-        "instructions",
-        "policy",
-        "settings",
-        "seconds",
-        "throughput",
-        "latency_ns",
-        "computed",
-        "oracle",
-        "notes",
-    ]
-    assert oracle["computed"] and "all-slow" in oracle["notes"][0]
-
-
 def test_page_kinds_of_a_placement_are_recorded() -> None:
     job = Job("w", profile.read("tiered"), {})
-    raw = Raw(dict.fromkeys(("vmstat_begin", "vmstat_end"), ""), MODEL, None, "")
+    texts = dict.fromkeys(("vmstat_begin", "vmstat_end", "kthreads_begin", "kthreads_end"), "")
+    stats = dict.fromkeys(("stat_begin", "stat_end"), "cpu 0 0 0 0 0 0 0")
+    raw = Raw({**texts, **stats}, MODEL, None, "")
     placed = replace(policy.load("all-slow"), fast_kinds=("anon",))
     result = record.from_raw(job, placed, Outcome(1, None), raw)
     assert result["placement"] == {"fast": ["anon"]}

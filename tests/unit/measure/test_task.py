@@ -37,7 +37,7 @@ def test_runs_are_ordered_by_seed_then_policy() -> None:
 
 
 @pytest.mark.parametrize("policies", [("oracle",), ("all-slow", "oracle"), ("oracle", "all-slow")])
-def test_a_computed_policy_is_not_run_but_its_source_is_run_once(
+def test_a_policy_that_follows_is_not_listed_but_its_source_once(
     policies: tuple[str, ...],
 ) -> None:
     runs = comparison(*policies)
@@ -47,7 +47,7 @@ def test_a_computed_policy_is_not_run_but_its_source_is_run_once(
     ]
 
 
-def test_frames_are_recorded_only_for_a_computed_policy() -> None:
+def test_frames_are_recorded_only_for_a_policy_that_follows() -> None:
     assert not any(run.frames for run in comparison("tpp", "all-slow"))
 
 

@@ -24,7 +24,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_document_has_each_kernel_with_its_calls(versions: dict[str, str]) -> None:
     document = cost_document.assemble([measured("unpatched"), measured("kloc", 5)])
     assert json.loads(json.dumps(document)) == document
-    assert (document["schema"], document["versions"]) == (1, versions)
+    assert (document["schema"], document["versions"]) == (2, versions)
     assert [kernel["name"] for kernel in document["kernels"]] == ["unpatched", "kloc"]
     kernel = document["kernels"][1]
     assert (kernel["release"], kernel["settings"]) == ("6.12", {"/sys/a": "1"})

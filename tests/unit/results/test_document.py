@@ -39,7 +39,8 @@ def parts(programs: list[str], packages: dict[str, str]) -> Any:
     """Return the parts of a machine; programs are paths."""
     return SimpleNamespace(
         kernel=Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12.1", "abc"),
-        root=SimpleNamespace(versions=lambda: {"qemu": "10"}),
+        root=SimpleNamespace(versions=lambda: {"qemu": "Debian's", "gcc": "14"}),
+        qemu=SimpleNamespace(version="10"),
         plugin=Path("/cache/plugin/p1/model.so"),
         programs=[Path(path) for path in programs],
         image=SimpleNamespace(versions=packages),
@@ -56,6 +57,7 @@ def test_a_document_has_the_versions_of_all_machines() -> None:
     assert result["kernel"] == {"release": "6.12.1", "series": "abc"}
     assert result["versions"] == {
         "qemu": "10",
+        "gcc": "14",
         "plugin": "p1",
         "programs": {"one": "h1", "two": "h2"},
         "guest": {"libc6": "2.41", "redis": "8"},

@@ -32,7 +32,7 @@ def document() -> dict[str, Any]:
 
 def test_document_names_the_run_and_what_its_figures_depend_on() -> None:
     result = document()
-    assert (result["schema"], result["workload"], result["policy"]) == (1, "redis", "naive")
+    assert (result["schema"], result["workload"], result["policy"]) == (2, "redis", "naive")
     assert (result["seed"], result["variant"]) == (1, "fast x 2")
     assert {key: result[key] for key in BASE} == BASE
     assert result["measured"]["small"]["load"] == QUICK.load

@@ -190,13 +190,6 @@ def test_a_note_is_printed_once_with_the_runs_that_have_it() -> None:
     assert table.remarks(runs) == ["redis/tpp, redis/stock, redis/tpp (fast x 2): odd"]
 
 
-def test_computed_rows_are_marked_and_explained() -> None:
-    runs = [oracle(190)]
-    assert row(printed(table.comparison(runs)), "oracle *")
-    (line,) = table.remarks(runs)
-    assert line.startswith("* ") and "all-slow" in line
-
-
 @pytest.mark.parametrize(
     ("throughput", "expected"), [(1234.6, "1,235"), (0.0998, "0.0998"), (5.0, "5")]
 )

@@ -35,7 +35,7 @@ def test_policies_are_in_the_order_of_a_comparison_with_others_last() -> None:
     ]
 
 
-def test_contenders_are_neither_bounds_nor_computed() -> None:
+def test_contenders_are_neither_bounds_nor_the_oracle() -> None:
     case = only(comparison())
     assert case.contenders == ["naive", "tpp"]
     assert case.oracle == "oracle"
@@ -117,13 +117,17 @@ def test_the_parts_of_the_time_add_up() -> None:
     assert times.stall["slow"] == {APPLICATION: pytest.approx(2.0), SLAB: pytest.approx(1.0)}
     assert times.stalled(APPLICATION) == pytest.approx(3.0)
     assert (times.storage, times.idle) == (pytest.approx(0.6), pytest.approx(0.4))
-    parts = [times.compute, times.storage, times.idle, times.excess]
+    parts = [times.compute, times.storage, times.idle]
     parts += [sum(groups.values()) for groups in times.stall.values()]
     assert sum(parts) == pytest.approx(times.seconds)
 
 
-def test_a_computed_policy_has_no_times() -> None:
-    assert only(comparison()).times("oracle") is None
+def test_times_are_the_mean_of_the_workloads_cores() -> None:
+    one, four = (only([run("tpp", 100, cores=cores)]).times("tpp") for cores in (1, 4))
+    assert one is not None and four is not None
+    assert four.stalled(APPLICATION) == pytest.approx(one.stalled(APPLICATION) / 4)
+    assert four.idle == pytest.approx(one.idle / 4)
+    assert four.seconds == one.seconds
 
 
 def test_stalls_are_averaged_over_runs_by_group() -> None:

@@ -13,7 +13,7 @@ def test_the_machine_has_both_tiers_with_units() -> None:
     assert PROFILE["name"] in section.intro and PROFILE["summary"] in section.intro
     memory, parts = (block.tables[0] for block in section.blocks)
     fast, slow = (dict(zip(memory.head, row, strict=True)) for row in memory.rows)
-    assert (fast["capacity"], fast["read latency"]) == ("192 MiB", "80 ns")
+    assert (fast["capacity"], fast["latency"]) == ("192 MiB", "80 ns")
     assert (slow["capacity"], slow["read bandwidth"]) == ("1.25 GiB", "0.9375 GB/s")
     values = {row[0]: row[1] for row in parts.rows}
     assert values["last-level cache"] == "1 MiB, 16 ways"

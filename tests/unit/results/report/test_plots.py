@@ -53,11 +53,6 @@ def test_time_has_a_row_for_each_part_and_a_column_for_each_policy() -> None:
     assert found["slab dentry, all tiers"] == ["500.00", "1,000.00"]
 
 
-def test_time_is_not_drawn_for_computed_policies_alone() -> None:
-    (oracle,) = [found for found in comparison() if found["computed"]]
-    assert plots.time(only(oracle)) is None
-
-
 def test_the_parts_of_the_time_add_up_and_none_is_zero() -> None:
     times = only(run("tpp", 100)).times("tpp")
     assert times is not None
