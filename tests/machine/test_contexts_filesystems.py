@@ -8,17 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from support.in_machine import MIB_OF_PAGES, TRACEFS, parse_counts, run_script
+from support.in_machine import MIB_OF_PAGES, SCARCE, TRACEFS, parse_counts, run_script
 
 pytestmark = pytest.mark.machine
 
-# Sets reserve_pages so that fast memory always has too few free pages. So pages that are not in use
-# are demoted at once, and files of 40 MiB are enough to see it.
-SCARCE = """
-echo 1 >/sys/kernel/mm/kloc/enabled
-awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
-    END {print free - 2000}' /proc/zoneinfo >/sys/kernel/mm/kloc/reserve_pages
-"""
 FILES = """
 for i in $(seq 40); do seq $i 190000 | head -c 1048576 >$i; done
 md5sum * >/run/sums

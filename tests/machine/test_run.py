@@ -20,6 +20,7 @@ from kloc.base.paths import PROJECT
 from kloc.build import programs
 from kloc.machine import job, launcher, profile
 from kloc.machine.parts import prepare_parts
+from kloc.results import schema
 from support.in_machine import MIB_OF_PAGES, SOURCES, kloc_run, read_run
 
 pytestmark = pytest.mark.machine
@@ -31,19 +32,22 @@ def test_a_program_has_its_copied_files_and_those_of_its_setup(tmp_path: Path) -
     setup = tmp_path / "setup"
     setup.write_text("echo from the setup > /data/made\n")
     result = tmp_path / "result.json"
-    command = f"cat {tmp_path}/given/file /data/made; df /data | grep -c klocdisk"
+    command = f"cat {tmp_path}/given/file /data/made; df /data | grep -c ^/dev/vdc"
     options = ["--policy", "stock", "--copy", tmp_path / "given", "--setup", setup]
     process = kloc_run(*options, "--json", result, "--", "sh", "-c", command)
     assert process.stdout.startswith("from the host\nfrom the setup\n1\n")
     run = read_run(result)
     assert (run["workload"], run["operations"], run["latency_ns"]) == ("sh", 1, None)
-    assert (run["policy"], run["seed"], run["cores"], run["computed"]) == ("stock", 1, 1, False)
+    host = profile.load(profile.DEFAULT)
+    assert (run["policy"], run["seed"]) == ("stock", 1)
+    assert (run["cores"], run["spare_cores"]) == (host.cores, host.spare_cores)
+    assert len(run["by_core"]) == host.cores + host.spare_cores
     assert run["clock_error"] < 0.01
     assert run["instructions"]["user"] > 0
     assert set(run["migrated_pages"]) == {"promoted", "demoted"}
     assert {"t_ns", "pages_fast", "pages_slow"} <= set(run["series"])
     content = json.loads(result.read_text())
-    assert content["schema"] == 1
+    assert content["schema"] == schema.SCHEMA
     assert {"qemu", "gcc", "linux-source", "guest", "plugin"} <= set(content["versions"])
 
 

@@ -19,6 +19,16 @@ MIB_OF_PAGES = 256
 TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 """A shell command that mounts tracefs; a script runs it before it traces anything."""
 
+SCARCE = """
+echo 1 >/sys/kernel/mm/kloc/enabled
+awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
+    END {print free - 2000}' /proc/zoneinfo >/sys/kernel/mm/kloc/reserve_pages
+"""
+"""Shell commands that set reserve_pages so that fast memory always has too few free pages.
+
+So pages that are not in use are demoted at once, and few files are enough to see it.
+"""
+
 
 def kloc_run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
     """Run `./kloc run` with `arguments`, and assert that it exits with `status`."""
