@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The plugin of test_qemu.py: stalls, and writes down what it was told.
+ * The plugin of test_qemu.py, which does what qemu_guest.c asks for, and writes down what it is
+ * told, to FILE of its argument out=FILE.
  *
- * Arguments: out=FILE for the figures; stall_ps=N and every=N: each N-th access to memory of a
- * vCPU stalls for that long. The figure "trace" is a hash of the vCPU, address and time of each
+ * A store to STALL stalls the vCPU. A store to MARK writes a line: the mark, the vCPU of the
+ * callback, its time (ps), its instructions as the inline operations count them, its stalls (ps),
+ * the number of TLB events of each kind and the last values of the first two, and the bytes that
+ * devices read and wrote. At the end, each vCPU has a line "vcpu" with its instructions by inline
+ * operations and by callbacks, and the line "trace" is a hash of the vCPU, address and time of each
  * block that was executed: equal hashes mean equal executions.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <qemu-plugin.h>
 
-#define VCPUS_MAX 8
+#define VCPUS_MAX	8
+#define STALL		0x800000
+#define MARK		0x800004
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-struct vcpu {
+static struct {
 	uint64_t instructions;
-	uint64_t accesses;
 	uint64_t stalled_ps;
 	uint64_t last_ps;
-};
+} vcpus[VCPUS_MAX];
 
-static struct vcpu vcpus[VCPUS_MAX];
 static struct qemu_plugin_scoreboard *inline_counts;
 static uint64_t trace, backward;
 static uint64_t dma_read, dma_written;
-static uint64_t tlb_events[3];
-static uint64_t stall_ps, every = 1;
-static const char *out;
+static uint64_t tlb_events[3], tlb_values[3];
+static FILE *out;
 
 static void mix(uint64_t value)
 {
@@ -37,31 +41,42 @@ static void mix(uint64_t value)
 	trace ^= trace >> 29;
 }
 
+static uint64_t inline_count(unsigned int vcpu)
+{
+	return qemu_plugin_u64_get(qemu_plugin_scoreboard_u64(inline_counts), vcpu);
+}
+
 static void on_block(unsigned int index, void *data)
 {
 	uint64_t now_ps = qemu_plugin_time_ps();
-	struct vcpu *vcpu = &vcpus[index];
 
-	vcpu->instructions += (uintptr_t)data & 0xffff;
-	if (now_ps < vcpu->last_ps)
+	vcpus[index].instructions += (uintptr_t)data & 0xffff;
+	if (now_ps < vcpus[index].last_ps)
 		backward++;
-	vcpu->last_ps = now_ps;
+	vcpus[index].last_ps = now_ps;
 	mix(index);
 	mix((uintptr_t)data);
 	mix(now_ps);
 }
 
-static void on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+static void on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
-	struct vcpu *vcpu = &vcpus[index];
+	uint64_t value;
 
-	(void)info;
-	(void)address;
 	(void)data;
-	if (++vcpu->accesses % every || !stall_ps)
+	if (address != STALL && address != MARK)
 		return;
-	vcpu->stalled_ps += stall_ps;
-	qemu_plugin_vcpu_stall(stall_ps);
+	value = qemu_plugin_mem_get_value(info).data.u32;
+	if (address == STALL) {
+		vcpus[index].stalled_ps += value;
+		qemu_plugin_vcpu_stall(value);
+		return;
+	}
+	fprintf(out, "mark %" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64, value, index,
+		qemu_plugin_time_ps(), inline_count(index), vcpus[index].stalled_ps);
+	fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, tlb_events[0],
+		tlb_events[1], tlb_events[2], tlb_values[0], tlb_values[1]);
+	fprintf(out, " %" PRIu64 " %" PRIu64 "\n", dma_read, dma_written);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -74,13 +89,14 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
 		tb, QEMU_PLUGIN_INLINE_ADD_U64, qemu_plugin_scoreboard_u64(inline_counts), count);
 	for (size_t i = 0; i < count; i++)
-		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
-						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_store,
+						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, NULL);
 }
 
 static void on_tlb(unsigned int index, enum qemu_plugin_tlb_event event, uint64_t value)
 {
 	tlb_events[event]++;
+	tlb_values[event] = value;
 	mix(index);
 	mix(value);
 }
@@ -92,49 +108,31 @@ static void on_dma(uint64_t physical, uint64_t bytes, bool write)
 	mix(qemu_plugin_time_ps());
 }
 
-static void write_figures(qemu_plugin_id_t id, void *data)
+static void on_exit_of_qemu(qemu_plugin_id_t id, void *data)
 {
-	FILE *file = fopen(out, "w");
-
 	(void)id;
 	(void)data;
-	if (!file)
-		return;
-	for (int i = 0; i < VCPUS_MAX && vcpus[i].instructions; i++)
-		fprintf(file, "vcpu %d %llu %llu %llu %llu\n", i,
-			(unsigned long long)vcpus[i].instructions,
-			(unsigned long long)qemu_plugin_u64_get(
-				qemu_plugin_scoreboard_u64(inline_counts), i),
-			(unsigned long long)vcpus[i].stalled_ps,
-			(unsigned long long)vcpus[i].last_ps);
-	fprintf(file, "backward %llu\n", (unsigned long long)backward);
-	fprintf(file, "dma %llu %llu\n", (unsigned long long)dma_read,
-		(unsigned long long)dma_written);
-	fprintf(file, "tlb %llu %llu %llu\n", (unsigned long long)tlb_events[0],
-		(unsigned long long)tlb_events[1], (unsigned long long)tlb_events[2]);
-	fprintf(file, "machine_ps %llu\n", (unsigned long long)qemu_plugin_time_ps());
-	fprintf(file, "trace %016llx\n", (unsigned long long)trace);
-	fclose(file);
+	for (unsigned int i = 0; i < VCPUS_MAX && vcpus[i].instructions; i++)
+		fprintf(out, "vcpu %u %" PRIu64 " %" PRIu64 "\n", i, inline_count(i),
+			vcpus[i].instructions);
+	fprintf(out, "backward %" PRIu64 "\n", backward);
+	fprintf(out, "trace %" PRIu64 "\n", trace);
+	fclose(out);
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 					   char **argv)
 {
 	(void)info;
-	for (int i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "out=", 4))
-			out = argv[i] + 4;
-		else if (!strncmp(argv[i], "stall_ps=", 9))
-			stall_ps = strtoull(argv[i] + 9, NULL, 10);
-		else if (!strncmp(argv[i], "every=", 6))
-			every = strtoull(argv[i] + 6, NULL, 10);
-		else
-			return -1;
-	}
+	if (argc != 1 || strncmp(argv[0], "out=", 4))
+		return -1;
+	out = fopen(argv[0] + 4, "w");
+	if (!out)
+		return -1;
 	inline_counts = qemu_plugin_scoreboard_new(sizeof(uint64_t));
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_tlb_cb(id, on_tlb);
 	qemu_plugin_register_dma_cb(id, on_dma);
-	qemu_plugin_register_atexit_cb(id, write_figures, NULL);
-	return out ? 0 : -1;
+	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	return 0;
 }

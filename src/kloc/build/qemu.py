@@ -134,7 +134,7 @@ def unpack(tools: Root, directory: Path) -> None:
     if len(descriptions) != 1:
         raise KlocError(
             f"the tool root {tools.path} has {len(descriptions)} source packages of QEMU, not one",
-            hint="remove it with `kloc clean`, so that it is made again",
+            hint="delete that directory, so that kloc makes the root again",
         )
     description = Path("/") / QEMU_SOURCE / descriptions[0].name
     # The root's apt has checked the signature of the archive that the files come from.
