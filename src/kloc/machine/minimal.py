@@ -28,7 +28,7 @@ MEMORY = {"fast": "/tmp/fast", "slow": "/tmp/slow"}
 COMMAND_LINE = (
     "console=ttyS0 rdinit=/init nokaslr norandmaps nopti mitigations=off tsc=reliable "
     "no_timer_check slab_nomerge randomize_kstack_offset=off "
-    "panic=-1 panic_on_oops=1 softlockup_panic=1 hung_task_panic=1"
+    "panic=-1 oops=panic softlockup_panic=1 hung_task_panic=1"
 )
 """Like the two-tier machine's, but without random addresses, which would differ between kernels."""
 

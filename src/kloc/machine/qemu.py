@@ -85,7 +85,7 @@ def kernel_command_line(job: Job) -> str:
             "tsc=reliable no_timer_check",
             # The kind of a slab page is its cache's name, so caches must not be merged.
             "slab_nomerge",
-            "panic=-1 panic_on_oops=1 softlockup_panic=1 hung_task_panic=1",
+            "panic=-1 oops=panic softlockup_panic=1 hung_task_panic=1",
             # The kernel tells the timing model what its pages are for.
             *(["kloc_machine.model=1"] if job.modelled else []),
             # Mixed into the kernel's random numbers, and so into address space layouts.
