@@ -34,7 +34,8 @@ EXAMPLES = "a bzImage, a .deb file, or a Debian package such as linux-image-clou
 
 MAGIC, MAGIC_AT = b"HdrS", 0x202
 VERSION_AT, VERSION_BASE = 0x20E, 0x200
-"""Where the header of a bzImage has its magic number, and the offset of the release's text.
+LOAD_FLAGS_AT, LOAD_FLAG_64 = 0x236, 1
+"""Where the header of a bzImage has its magic number, the offset of the release's text, and flags.
 
 See Documentation/arch/x86/boot.rst in the kernel's source.
 """
@@ -92,12 +93,17 @@ def prepare(name: str) -> ForeignKernel:
 def release_of(bzimage: Path) -> str:
     """Return the release of a kernel, as uname -r prints it, from the header of its bzImage.
 
-    Raises KlocError if the file is not a bzImage.
+    Raises KlocError if the file is not the bzImage of a 64-bit kernel.
     """
     content = bzimage.read_bytes()
     if content[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
         (offset,) = struct.unpack_from("<H", content, VERSION_AT)
         text = content[VERSION_BASE + offset :][:256].partition(b"\0")[0]
+        if not content[LOAD_FLAGS_AT] & LOAD_FLAG_64:
+            raise KlocError(
+                f"{bzimage} is a 32-bit kernel",
+                "the machine is an x86-64: build it with CONFIG_64BIT",
+            )
         if offset and text:
             return text.decode(errors="replace").split()[0]
     raise KlocError(
@@ -142,11 +148,17 @@ def _unpack(deb: Path, draft: Path) -> None:
     mounted, package = Path("/build"), Path("/kernel.deb")
     binds = [Bind(draft, mounted), Bind(deb, package)]
     tools, tree = root.tool_root(), draft / "tree"
-    with progress.estimated(f"unpacking {deb.name}", seconds=10):
-        fields = tools.run(
-            ["dpkg-deb", "--show", "--showformat=${Package} ${Version}", str(package)], binds=binds
-        )
-        tools.run(["dpkg-deb", "--extract", str(package), str(mounted / "tree")], binds=binds)
+    show = ["dpkg-deb", "--show", "--showformat=${Package} ${Version}", str(package)]
+    extract = ["dpkg-deb", "--extract", str(package), str(mounted / "tree")]
+    try:
+        with progress.estimated(f"unpacking {deb.name}", seconds=10):
+            fields = tools.run(show, binds=binds)
+            tools.run(extract, binds=binds)
+    except KlocError as error:
+        raise KlocError(
+            f"{deb} is no package of Debian's, or damaged: {error.message}",
+            "fetch it again, for example with apt-get download",
+        ) from error
     name, version = fields.split()
     images = sorted(tree.glob("boot/vmlinuz-*"))
     if len(images) != 1:

@@ -81,7 +81,7 @@ class Modules:
         if name not in self._files:
             raise KlocError(
                 f"the kernel has no {name}, neither built in nor as a module",
-                "the machine's disk needs it: docs/kernels.md",
+                "the machine's disks need it: give a kernel that has it, as Debian's have",
             )
         for needed in dependencies(self.read(name)):
             self._append(needed, order)
