@@ -49,8 +49,12 @@ def run(
     log: str | None = None,
     settled: bool = True,
     warm_up: dict[str, Any] | None = WARM_UP,
+    absent: str | None = None,
 ) -> record.Run:
-    """Return the result of a run under the policy `name`, after a warm-up unless it is None."""
+    """Return the result of a run under the policy `name`, after a warm-up unless it is None.
+
+    `absent` lists files that the kernel does not have.
+    """
     job = Job("w", profile.load("tiered"), {}, seed=3)
     frames = {
         "vmstat_begin": VMSTAT.format(1, 1, 1, 1, 1, 1),
@@ -62,6 +66,8 @@ def run(
         "warm_slices": "1 900 7\n2 901 6\n",
         **({"settled": "yes"} if settled else {}),
     }
+    if absent is not None:
+        frames["absent"] = absent
     if log is not None:
         frames["kernel"] = log
     raw = Raw(frames, MODEL if model is None else model, None, console, warm_up)

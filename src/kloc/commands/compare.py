@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _list_tasks(_tasks(args, hosts, workloads, policies))
     parts = prepare(workloads, kernel)
-    missing = _missing_files(args, hosts, workloads, policies, parts)
+    missing = _unsupported(hosts, workloads, policies, parts)
     policies = [one for one in policies if one.name not in missing]
     todo = _tasks(args, hosts, workloads, policies)
     notes = [kernel_support.note(missing)] if missing else []
@@ -125,21 +125,20 @@ def _tasks(
     ]
 
 
-def _missing_files(
-    args: argparse.Namespace,
+def _unsupported(
     hosts: Sequence[profile.Profile],
     workloads: Sequence[workload.Workload],
     policies: Sequence[policy.Policy],
     parts: Mapping[str, Parts],
 ) -> dict[str, str]:
-    """Return a file that the kernel lacks for each policy that it does not support.
+    """Return what the kernel lacks for each policy that it does not support.
 
-    Raises KlocError if --policies names one of them.
+    Raises KlocError if it supports none of them.
     """
     machine = next(iter(parts.values()))
     names = [one.name for one in workloads]
-    missing = kernel_support.missing_files(policies, names, hosts[0], machine)
-    if args.policies:
+    missing = kernel_support.unsupported(policies, names, hosts[0], machine)
+    if len(missing) == len(policies):
         kernel_support.require(missing, machine.kernel.release)
     return missing
 

@@ -31,7 +31,7 @@ from kloc.build import (
     root,
 )
 from kloc.machine import guest_commands, profile
-from kloc.machine.parts import MARK
+from kloc.machine.parts import FREE, MARK
 from kloc.measure import workload
 from kloc.measure.cost import runner as cost
 from kloc.measure.machine_bench import answers
@@ -155,7 +155,7 @@ def _builders() -> Iterator[Callable[[], object]]:
     packages = {(), guest_commands.PACKAGES, *(one.packages for one in workloads)}
     yield from (partial(guest_image.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for one in workloads for name in one.programs}
-    sources.update({cost.CALLS, MARK, initramfs.INIT_SOURCE})
+    sources.update({cost.CALLS, MARK, FREE, initramfs.INIT_SOURCE})
     sources.update(answers.SOURCES.glob("*.c"), TEST_PROGRAMS.glob("*.c"))
     yield from (partial(programs.build, source) for source in sorted(sources))
     disks = {cost.DISK_BYTES}

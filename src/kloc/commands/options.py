@@ -20,6 +20,9 @@ from kloc.measure import policy, workload
 
 SEED_MAX = (1 << 32) - 1
 
+ANY_KERNEL = "stock"
+"""The default policy of kernels that this project did not build."""
+
 NOT_READABLE = "make it readable, or run kloc as a user with access"
 
 # Parsers and groups of options: what arguments can be added to.
@@ -58,10 +61,16 @@ def complete_names(action: argparse.Action, names: Names, suffix: str = "") -> N
 
 
 def chosen_policy(args: argparse.Namespace) -> policy.Policy:
-    """Return the policy that --policy names, or the default one after a message that names it."""
-    if args.policy is None:
-        terminal.say(f"policy {policy.DEFAULT} (default; --policy chooses another)")
-    return policy.load(args.policy or policy.DEFAULT)
+    """Return the policy that --policy names, or the default one after a message that names it.
+
+    The default of another kernel (--kernel) is a policy that every kernel has.
+    """
+    if args.policy is not None:
+        return policy.load(args.policy)
+    foreign = getattr(args, "kernel", None) is not None
+    name, when = (ANY_KERNEL, "default with --kernel") if foreign else (policy.DEFAULT, "default")
+    terminal.say(f"policy {name} ({when}; --policy chooses another)")
+    return policy.load(name)
 
 
 def size(args: argparse.Namespace) -> workload.Size:
@@ -187,7 +196,7 @@ def _kernel(container: _Container) -> None:
         "--kernel",
         metavar="PATH|PACKAGE",
         help="run another kernel than kloc's: a bzImage, a .deb file, or a Debian package such as "
-        "linux-image-amd64; without kloc's driver, kinds of pages are unknown",
+        "linux-image-amd64; policies that it lacks are left out, and kinds of pages are unknown",
     )
 
 

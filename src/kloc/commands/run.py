@@ -15,7 +15,8 @@ from kloc.commands import options, output, own_program
 from kloc.machine import guest_commands, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
-from kloc.measure import live, policy, record, workload
+from kloc.machine.profile import Profile
+from kloc.measure import kernel_support, live, policy, record, workload
 from kloc.measure.runner import measure, prepare
 from kloc.measure.task import tasks
 from kloc.measure.workload import Outcome
@@ -108,6 +109,8 @@ def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
         print("\n".join(f"{task.title()}, machine {host.title()}" for task in todo))
         return 0
     parts = prepare([chosen], kernel)
+    if kernel is not None:
+        _check_policy(used, chosen.name, host, parts[chosen.name])
     (measured,) = measure(todo, [used], parts, args.follow)
     return _deliver(args, parts[chosen.name], measured)
 
@@ -159,6 +162,8 @@ def _measure_program(
     args: argparse.Namespace, job: Job, used: policy.Policy, kernel: str | None
 ) -> int:
     parts = prepare_parts(job.packages, foreign=kernel)
+    if kernel is not None:
+        _check_policy(used, "", job.profile, parts)
     with live.watching(f"running {job.name}", None, args.follow) as watch:
 
         def show_progress(machine: launcher.Machine) -> None:
@@ -170,6 +175,12 @@ def _measure_program(
         raw = launcher.run(job, parts, show_progress)
     measured = record.from_raw(job, used, Outcome(1, None), raw)
     return _deliver(args, parts, measured, raw.frames.get("measured", ""))
+
+
+def _check_policy(used: policy.Policy, workload_name: str, host: Profile, parts: Parts) -> None:
+    """Raise KlocError if the kernel of `parts` does not support the policy."""
+    missing = kernel_support.unsupported([used], [workload_name], host, parts)
+    kernel_support.require(missing, parts.kernel.release)
 
 
 def _scripts(program: Sequence[str], setup: Path | None) -> Mapping[str, str]:

@@ -30,6 +30,9 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
         texts["cores"] = f"{job.profile.cores}\n"
         texts["slices"] = f"{job.slices}\n"
     texts["settings"] = "".join(f"{path} {value}\n" for path, value in job.settings.items())
+    if parts.kernel.initramfs is not None:
+        # The agent must not expect everything of a kernel that was not built for the machine.
+        texts["foreign"] = ""
     texts.update(job.scripts)
     files: dict[str, Path] = {}
     for name, text in texts.items():

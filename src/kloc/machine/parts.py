@@ -14,6 +14,9 @@ from kloc.build.root import Root, tool_root
 MARK = guest_image.FILES / "kloc-mark.c"
 """The program with which the agent tells the timing model where the measured region is."""
 
+FREE = guest_image.FILES / "kloc-free.c"
+"""The program that asks a kernel which frames are free, if the timing model cannot see it."""
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -35,11 +38,12 @@ def prepare_parts(
     Each C file in `sources` is built as a program of the guest. `foreign` names a kernel that this
     project did not build (see kloc.build.foreign_kernel).
     """
+    own = () if foreign is None else (FREE,)
     return Parts(
         tool_root(),
         qemu.build(),
         kernel.build() if foreign is None else foreign_kernel.prepare(foreign),
         plugin.build(),
         guest_image.guest_image(sorted(set(packages))),
-        tuple(programs.build(source) for source in (MARK, *sources)),
+        tuple(programs.build(source) for source in (MARK, *own, *sources)),
     )

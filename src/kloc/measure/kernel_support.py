@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Finds out which policies a kernel supports that this project did not build.
 
-A policy is a set of files of /proc/sys and /sys, which a kernel has or has not. The kernel is
-booted once, without the timing model, and asked.
+A policy is a set of values of files of /proc/sys and /sys. A kernel has these files or not, and
+takes the values or not. It is booted once, without the timing model, and asked.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kloc.base import progress
 from kloc.base.errors import KlocError
+from kloc.build.foreign_kernel import ForeignKernel
 from kloc.machine import launcher
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts
@@ -21,53 +22,88 @@ from kloc.measure.policy import Policy
 JOB = "kernel-check"
 """The name of the job that asks the kernel."""
 
+FREE_FRAMES = "/proc/kpageflags"
+"""The file from which the oracle knows the frames that are free (machine/guest/kloc-free.c)."""
 
-def missing_files(
+ABSENT, REFUSED = "absent", "refused"
+"""What the job prints before the number of a setting that the kernel does not take."""
+
+Setting = tuple[str, str]
+"""A file and the value that a policy writes to it, "" if the file is only read."""
+
+
+def unsupported(
     policies: Sequence[Policy], workloads: Sequence[str], host: Profile, parts: Parts
 ) -> dict[str, str]:
-    """Return a file that the kernel of `parts` lacks, by the name of the policy that needs it.
+    """Return what the kernel of `parts` lacks, by the name of the policy that needs it.
 
     Policies that the kernel supports are left out; without any, or on a kernel of ours, nothing is
-    run. The oracle needs what the policy needs that its frames are from. Raises KlocError if
-    the kernel does not boot.
+    run. The value 0 of a file that the kernel does not have is supported: what the file enables is
+    off. Raises KlocError if the kernel does not boot.
     """
-    needed = {one.name: _files(one, workloads, host) for one in policies}
-    files = sorted({file for of_policy in needed.values() for file in of_policy})
-    if parts.kernel.initramfs is None or not files:
+    needed = {one.name: _settings(one, workloads, host) for one in policies}
+    settings = sorted({setting for of_policy in needed.values() for setting in of_policy})
+    if not isinstance(parts.kernel, ForeignKernel) or not settings:
         return {}
-    present = _present(files, host, parts)
-    lacking = {name: [file for file in of if file not in present] for name, of in needed.items()}
-    return {name: missing[0] for name, missing in lacking.items() if missing}
+    lacking = _ask(settings, host, parts)
+    found = {
+        name: [lacking[setting] for setting in of_policy if setting in lacking]
+        for name, of_policy in needed.items()
+    }
+    return {name: reasons[0] for name, reasons in found.items() if reasons}
 
 
 def require(missing: Mapping[str, str], release: str) -> None:
-    """Raise KlocError if the kernel `release` lacks a file of a policy (see `missing_files`)."""
-    for name, file in missing.items():
+    """Raise KlocError if the kernel `release` does not support a policy (see `unsupported`)."""
+    for name, reason in missing.items():
         raise KlocError(
-            f"policy {name} cannot run on kernel {release}, which has no {file}",
-            "leave it out of --policies, or run kloc's own kernel, without --kernel",
+            f"policy {name} cannot run on kernel {release}: {reason}",
+            "choose another policy (kloc policies lists them), or leave out --kernel: kloc's own "
+            "kernel has all",
         )
 
 
 def note(missing: Mapping[str, str]) -> str:
     """Return the note that names policies which are not run, and why."""
-    by_file: dict[str, list[str]] = {}
-    for name, file in missing.items():
-        by_file.setdefault(file, []).append(name)
-    reasons = [f"{', '.join(names)} (the kernel has no {file})" for file, names in by_file.items()]
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in missing.items():
+        by_reason.setdefault(reason, []).append(name)
+    reasons = [f"{', '.join(names)} ({reason})" for reason, names in by_reason.items()]
     return f"policies left out: {'; '.join(reasons)}"
 
 
-def _files(policy: Policy, workloads: Iterable[str], host: Profile) -> list[str]:
-    """Return the files that a policy writes for any of the workloads, in the order of writing."""
-    return list(dict.fromkeys(file for name in workloads for file in policy.settings(name, host)))
+def _settings(policy: Policy, workloads: Iterable[str], host: Profile) -> list[Setting]:
+    """Return what a policy writes for any of the workloads, and reads, in this order."""
+    written = [item for name in workloads for item in policy.settings(name, host).items()]
+    read = [(FREE_FRAMES, "")] if policy.frames_from else []
+    return list(dict.fromkeys([*written, *read]))
 
 
-def _present(files: Sequence[str], host: Profile, parts: Parts) -> set[str]:
-    """Boot the kernel, and return those of `files` that it has."""
-    listed = " ".join(map(shlex.quote, files))
-    script = f'for file in {listed}; do [ ! -e "$file" ] || echo "$file"; done\n'
-    job = Job(JOB, host, {"measured": script}, modelled=False)
+def _ask(settings: Sequence[Setting], host: Profile, parts: Parts) -> dict[Setting, str]:
+    """Boot the kernel, and return why it does not take those of `settings` that it does not."""
+    job = Job(JOB, host, {"measured": script(settings)}, modelled=False)
     with progress.shown(f"asking kernel {parts.kernel.release} for its policies"):
         raw = launcher.run(job, parts)
-    return set(raw.frames["measured"].splitlines())
+    return answers(settings, raw.frames["measured"])
+
+
+def script(settings: Sequence[Setting]) -> str:
+    """Return the shell script that tries the settings, and prints those that fail."""
+    return "".join(_attempt(number, *setting) for number, setting in enumerate(settings))
+
+
+def answers(settings: Sequence[Setting], printed: str) -> dict[Setting, str]:
+    """Return why settings fail, from what their `script` printed."""
+    reasons = {ABSENT: "the kernel has no {}", REFUSED: "the kernel's {} does not take {}"}
+    failed = [line.split() for line in printed.splitlines()]
+    return {
+        settings[int(number)]: reasons[how].format(*settings[int(number)]) for how, number in failed
+    }
+
+
+def _attempt(number: int, file: str, value: str) -> str:
+    """Return shell commands that print `absent` or `refused` and the number if a setting fails."""
+    path = shlex.quote(file)
+    absent = ":" if value == "0" else f"echo {ABSENT} {number}"
+    write = f"{{ echo {shlex.quote(value)} >{path}; }} 2>/dev/null" if value else ":"
+    return f"if [ ! -e {path} ]; then {absent}; elif ! {write}; then echo {REFUSED} {number}; fi\n"

@@ -8,6 +8,8 @@ all-slow run. The oracle is that run once more, with these frames timed as fast 
   every policy;
 - of all others, those with the longest stalls, as many as fast memory had free frames then.
 
+On a kernel that does not describe its pages, the guest lists the frames that are free.
+
 Limits:
 - The second run takes another time, so that its kernel may use frames for other pages.
 - With misses that overlap, stalls of frames do not add up: the choice is good, not the best.
@@ -15,6 +17,7 @@ Limits:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +50,26 @@ class Placement:
             "chosen_frames": self.chosen_frames,
             "touched_frames": self.touched_frames,
         }
+
+
+def with_free(frames: bytes, listing: str) -> tuple[bytes, int]:
+    """Return the per-frame file with the free frames of `listing`, and how many are fast.
+
+    For kernels from which the timing model cannot read which frames are free. `listing` is the
+    output of machine/guest/kloc-free.c when the workload began.
+    """
+    table = np.frombuffer(frames, dtype=FRAME).copy()
+    table["flags"] |= IN_USE_AT_START
+    for first, count in _ranges(listing):
+        table["flags"][first : first + count] &= ~np.uint32(IN_USE_AT_START)
+    free_fast = np.count_nonzero(table["flags"] == FAST_NODE)
+    return table.tobytes(), int(free_fast)
+
+
+def _ranges(listing: str) -> Iterator[tuple[int, int]]:
+    for line in listing.splitlines():
+        first, count = line.split()
+        yield int(first), int(count)
 
 
 def place(frames: bytes, free_fast: int) -> Placement:

@@ -43,6 +43,21 @@ DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
 The difference is evicted to storage. A bound with evictions is invalid.
 """
 
+PROMOTED = "pgpromote_success"
+"""The counter of promoted pages."""
+
+UNKNOWN = "unknown"
+"""The kind of all pages of a kernel that does not describe them to the timing model."""
+
+MOVES = ("promoted", "demoted", "moved")
+"""The keys of a time series that have moved pages."""
+
+UNDESCRIBED = (
+    "a kernel without kloc's driver: kinds of pages are unknown, there are no contexts, and moved "
+    "pages are those of /proc/vmstat"
+)
+"""The note on a kernel that does not describe its pages and moves."""
+
 NS_PER_TICK = 10_000_000
 """The unit of /proc/stat."""
 
@@ -58,6 +73,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
     model = raw.model
     seconds = model["time_ns"] / 1e9
     vmstat = vmstat_change(raw.frames)
+    known = described(model)
     run: Run = {
         "workload": job.name,
         "policy": policy.name,
@@ -81,11 +97,11 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
         "idle_ns": sum(core["idle_ns"] for core in model["cores"][: job.profile.cores]),
         "background": kernel_threads(raw.frames, model["migrated_by"]),
         "pages": mean_pages(model),
-        "migrated_pages": model["migrated"],
+        "migrated_pages": model["migrated"] if known else migrated(vmstat),
         "moved_pages": model["moved"],
         "traffic_bytes": model["traffic_bytes"],
         "unserved_ns": model["unserved_ns"],
-        "series": series(model["series"]),
+        "series": series(model["series"], known),
         "warm_up": warm_up(raw),
         "hint_faults": vmstat[HINT_FAULTS],
         "vmstat": vmstat,
@@ -101,6 +117,22 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
     return run
 
 
+def described(model: Mapping[str, Any]) -> bool:
+    """Return whether the kernel has described its pages and moves to the timing model.
+
+    Kernels that this project did not build cannot.
+    """
+    return bool(model.get("layout_known", True))
+
+
+def migrated(vmstat: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return the pages that were moved by the kernel's own counters, which know no kinds."""
+    return {
+        "promoted": {UNKNOWN: vmstat[PROMOTED]},
+        "demoted": {UNKNOWN: sum(vmstat[name] for name in DEMOTED)},
+    }
+
+
 def warm_up(raw: Raw) -> dict[str, Any] | None:
     """Return the duration of the warm-up, its time series and slices; None if there was none.
 
@@ -108,6 +140,7 @@ def warm_up(raw: Raw) -> dict[str, Any] | None:
     """
     if raw.warm_up is None:
         return None
+    known = described(raw.model)
     slices = [
         [int(word) for word in line.split()] for line in raw.frames["warm_slices"].splitlines()
     ]
@@ -115,8 +148,8 @@ def warm_up(raw: Raw) -> dict[str, Any] | None:
         "seconds": raw.warm_up["time_ns"] / 1e9,
         "slices": [{"time_ns": time_ns, "moved_pages": moved} for _, time_ns, moved in slices],
         "settled": raw.frames.get("settled") == "yes",
-        "migrated_pages": raw.warm_up["migrated"],
-        "series": series(raw.warm_up["series"]),
+        **({"migrated_pages": raw.warm_up["migrated"]} if known else {}),
+        "series": series(raw.warm_up["series"], known),
     }
 
 
@@ -203,17 +236,25 @@ def mean_pages(model: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     }
 
 
-def series(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the time series, with a separate key for the pages of each tier."""
-    result = {key: value for key, value in raw.items() if key != "pages"}
+def series(raw: Mapping[str, Any], known: bool = True) -> dict[str, Any]:
+    """Return the time series, with a separate key for the pages of each tier.
+
+    Moved pages are left out if the kernel has not described itself (see `described`).
+    """
+    unknown = () if known else MOVES
+    result = {key: value for key, value in raw.items() if key not in ("pages", *unknown)}
     for tier, kinds in raw.get("pages", {}).items():
         result[f"pages_{tier}"] = kinds
     return result
 
 
 def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
-    """Return the notes of a run: warm-up, an idle policy, evictions, warnings, a wrong clock."""
+    """Return the notes of a run: warm-up, another kernel, an idle policy, evictions and so on."""
     lines = [_warm_up_note(run["warm_up"])] if _warm_up_note(run["warm_up"]) else []
+    if not described(raw.model):
+        lines.append(UNDESCRIBED)
+    if absent := raw.frames.get("absent", "").split():
+        lines.append(f"not set, because the kernel does not have it: {', '.join(absent)}")
     counted = {
         "promoted": sum(run["migrated_pages"]["promoted"].values()),
         "demoted": sum(run["migrated_pages"]["demoted"].values()),

@@ -90,7 +90,10 @@ def measure(
         results.append(run)
         if raw.pages is None:
             return []
-        placement = oracle.place(raw.pages, raw.model["free_fast_at_start"])
+        frames, free_fast = raw.pages, raw.model["free_fast_at_start"]
+        if not record.described(raw.model):
+            frames, free_fast = oracle.with_free(frames, raw.frames["free"])
+        placement = oracle.place(frames, free_fast)
         return [
             follow_up(task, used, placement)
             for used in policies

@@ -40,7 +40,7 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Any]]:
 def measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs have the result RESULT, without any machine."""
     monkeypatch.setattr(compare, "prepare", lambda *_: {})
-    monkeypatch.setattr(compare, "_missing_files", lambda *_: {})
+    monkeypatch.setattr(compare, "_unsupported", lambda *_: {})
     monkeypatch.setattr(compare, "measure", lambda *_: RESULT["runs"])
     monkeypatch.setattr(compare.document, "assemble", lambda *_: RESULT)
 

@@ -48,6 +48,27 @@ def test_default_policy_is_kloc_and_named(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().err == ""
 
 
+def test_default_policy_of_another_kernel_is_one_that_every_kernel_has(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    terminal.stderr.cache_clear()
+    args = argparse.Namespace(policy=None, kernel="linux-image-amd64")
+    assert options.chosen_policy(args).name == "stock"
+    assert "policy stock (default with --kernel" in capsys.readouterr().err
+    args.policy = "tpp"
+    assert options.chosen_policy(args).name == "tpp"
+
+
+def test_a_kernel_is_checked_before_anything_is_built(tmp_path: Path) -> None:
+    assert options.kernel(parse("run", "redis")) is None
+    image = tmp_path / "bzImage"
+    image.touch()
+    for name in ("linux-image-amd64", str(image)):
+        assert options.kernel(parse("compare", "redis", "--kernel", name)) == name
+    with pytest.raises(KlocError, match="missing is not a file"):
+        options.kernel(parse("run", "redis", "--kernel", f"{tmp_path}/missing"))
+
+
 def test_machines_are_all_combinations_without_duplicates() -> None:
     args = argparse.Namespace(
         machine="tiered",

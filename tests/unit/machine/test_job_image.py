@@ -17,7 +17,8 @@ from kloc.machine import job_image
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts
 
-NO_PROGRAMS = cast(Parts, SimpleNamespace(programs=()))
+OURS = SimpleNamespace(initramfs=None)
+NO_PROGRAMS = cast(Parts, SimpleNamespace(programs=(), kernel=OURS))
 
 
 @pytest.fixture
@@ -63,13 +64,21 @@ def test_mode_follows_from_the_job(
     assert content(image)["/kloc/job/mode"] == mode
 
 
+def test_the_agent_knows_a_kernel_that_was_not_built_for_the_machine(
+    image: Path, make_job: Callable[..., Job]
+) -> None:
+    foreign = SimpleNamespace(programs=(), kernel=SimpleNamespace(initramfs=Path("/initramfs")))
+    job_image.write_job_image(make_job(), cast(Parts, foreign), image)
+    assert "/kloc/job/foreign" in content(image)
+
+
 def test_copies_programs_and_commands_are_in_the_image(
     image: Path, tmp_path: Path, make_job: Callable[..., Job]
 ) -> None:
     copy, program = tmp_path / "data", tmp_path / "prog"
     copy.write_text("copied")
     program.write_text("built")
-    parts = cast(Parts, SimpleNamespace(programs=(program,)))
+    parts = cast(Parts, SimpleNamespace(programs=(program,), kernel=OURS))
     job_image.write_job_image(make_job(copies=(copy,), commands=True), parts, image)
     files = content(image)
     assert files[str(copy)] == "copied"

@@ -46,3 +46,18 @@ def test_no_other_choice_saves_more() -> None:
     others = [number for number in range(9) if number not in held]
     most = max(sum(stalls[list(choice)]) for choice in combinations(others, 3))
     assert sum(stalls[[number for number in best if number not in held]]) == most
+
+
+def test_free_frames_can_come_from_a_listing_of_the_guest() -> None:
+    frames = table((9, 1, oracle.FAST_NODE), (5, 1, oracle.FAST_NODE), (7, 1, 0), (8, 1, 0))
+    marked, free_fast = oracle.with_free(frames, "1 2\n")
+    assert free_fast == 1
+    best = oracle.place(marked, free_fast)
+    assert fast(best) == [0, 3]
+    assert best.counts() == {"held_frames": 1, "chosen_frames": 1, "touched_frames": 4}
+
+
+def test_without_free_frames_all_are_held() -> None:
+    marked, free_fast = oracle.with_free(table((9, 1, oracle.FAST_NODE), (5, 1, 0)), "")
+    assert free_fast == 0
+    assert fast(oracle.place(marked, free_fast)) == [0]

@@ -132,6 +132,30 @@ def test_a_clock_that_differs_from_simulated_time_is_noted() -> None:
     assert "clock" in note and "100.0 %" in note
 
 
+UNDESCRIBED = {
+    **MODEL,
+    "layout_known": False,
+    "migrated": {"promoted": {"anon": 0}, "demoted": {"file": 0}},
+    "series": {**MODEL["series"], "promoted": [0, 0], "demoted": [0, 0], "moved": {}},
+}
+"""The model's report of a kernel that this project did not build."""
+
+
+def test_a_kernel_without_the_driver_is_noted_and_its_own_counters_are_taken() -> None:
+    result = run(model=UNDESCRIBED)
+    assert result["migrated_pages"] == {"promoted": {"unknown": 0}, "demoted": {"unknown": 6}}
+    assert set(result["series"]) == {"t_ns", "pages_fast", "pages_slow"}
+    assert "migrated_pages" not in result["warm_up"]
+    note, idle = result["notes"]
+    assert "driver" in note and "kinds" in note and "contexts" in note
+    assert idle == "no page was promoted"
+
+
+def test_settings_that_the_kernel_lacks_are_noted() -> None:
+    (note,) = run("stock", absent="/proc/sys/a\n/sys/b\n")["notes"]
+    assert note.endswith(": /proc/sys/a, /sys/b")
+
+
 def test_keys_keep_their_order_in_result_files() -> None:
     result = run()
     assert list(result) == KEYS

@@ -235,7 +235,7 @@ def _migrations(all_cases: Sequence[Case]) -> Section | None:
                 figures.append(figure)
                 for rates in plots.migration_rates(run).values():
                     reasons.update({kinds.reason(name): None for name in rates})
-            elif "migrated_pages" in run:
+            elif "migrated_pages" in run and not total(run["migrated_pages"]):
                 idle.append(run["policy"])
         lines = [f"No page was moved under {formats.listed(idle)}."] if idle else []
         if rows := _migration_rows(case):

@@ -118,14 +118,21 @@ def test_the_legend_of_migrations_has_the_reasons_that_occur() -> None:
 
 
 def test_policies_that_moved_no_page_are_named() -> None:
-    idle = run("naive", 100, series={})
+    still = {"promoted": {"anon": 0}, "demoted": {}}
+    idle = run("naive", 100, series={}, migrated_pages=still)
     (block,) = section(page_of(idle, run("tpp", 100)), "migrations").blocks
     (line,) = block.lines
     assert "naive" in line and "tpp" not in line
     assert [list(row) for row in block.tables[0].rows] == [
-        ["naive", "3", "4", "7"],
+        ["naive", "0", "0", "7"],
         ["tpp", "3", "4", "7"],
     ]
+
+
+def test_moved_pages_without_a_time_series_are_in_the_table() -> None:
+    (block,) = section(page_of(run("tpp", 100, series={})), "migrations").blocks
+    assert not block.lines and not block.figures
+    assert [list(row) for row in block.tables[0].rows] == [["tpp", "3", "4", "7"]]
 
 
 def test_background_threads_that_did_little_are_left_out() -> None:
