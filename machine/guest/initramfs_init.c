@@ -160,6 +160,10 @@ static void check_drivers(void)
 		fail_without("ext4 (CONFIG_EXT4_FS)");
 	if (!knows_filesystem("overlay"))
 		fail_without("overlay (CONFIG_OVERLAY_FS)");
+	if (!knows_filesystem("cgroup2"))
+		fail_without("cgroup2 (CONFIG_CGROUPS)");
+	if (!knows_filesystem("debugfs"))
+		fail_without("debugfs (CONFIG_DEBUG_FS)");
 }
 
 static void mount_root(void)
