@@ -6,13 +6,13 @@ disk".
 
 - Load: start 8 servers and write 50,000 keys with values of 1 KiB to each. The keys
   are written in shuffled order, so that hot keys are spread over a server's memory.
-- Warm-up: each server has four clients as in the measured phase, with half of the
-  requests; the first one writes a checkpoint. Up to 4 times.
+- Warm-up: each server has four clients as in the measured phase, with a quarter of
+  the requests; the first one writes a checkpoint. Up to 4 times.
 - Start, not measured: stop the servers (SIGSTOP), ask the first one for a checkpoint,
   and start 32 clients, which connect and wait for their server.
 - Measured: the servers continue. Each has four clients, with pipelines of 16 requests:
   SET of hot keys, SET of all keys, GET of hot keys and GET of all keys. There are
-  about 120,000 requests. 75 % of them are SET, and 95 % go to the hot keys, which are
+  about 60,000 requests. 75 % of them are SET, and 95 % go to the hot keys, which are
   5 % of all keys. Meanwhile the first server writes its checkpoint. The phase ends
   when all clients are done and the checkpoint is complete.
 - Operations: each SET and GET that a server executed counts as one.
@@ -42,7 +42,7 @@ KEYS = 50_000
 VALUE = 1024
 PIPELINE = 16
 # Operations of all clients together, and the fraction of them that is SET.
-OPERATIONS = 120_000
+OPERATIONS = 60_000
 SETS = 0.75
 # How many seconds the checkpoint may take after the last operation.
 CHECKPOINT_SECONDS = 100
@@ -52,6 +52,14 @@ HOT_KEYS = 1 / 20
 # The stride that shuffles the keys. It shares no factor with any number of keys used,
 # so that each key is written once.
 SHUFFLE = 15_485_863
+# The script that loads a server. Its arguments are the number of keys, the stride and
+# the length of values. Clients that write the same keys take four times as long.
+LOAD = """
+local keys, value = ARGV[1], string.rep("v", ARGV[3])
+for i = 0, keys - 1 do
+    redis.call("SET", string.format("key:%012d", i * ARGV[2] % keys), value)
+end
+"""
 CALLS = re.compile(r"^cmdstat_(?:set|get):calls=(\d+),", re.M)
 # A client's requests, and its latencies in ms: minimum, p50, p95, p99, maximum.
 CLIENT = re.compile(
@@ -91,12 +99,7 @@ for i in $(seq {SERVERS}); do
 done
 sleep 1
 for i in $(seq {SERVERS}); do
-    awk 'BEGIN {{
-        value = sprintf("%{VALUE}s", ""); gsub(/ /, "v", value)
-        for (i = 0; i < {keys}; i++)
-            printf "*3\\r\\n$3\\r\\nSET\\r\\n$16\\r\\nkey:%012d\\r\\n${VALUE}\\r\\n%s\\r\\n",
-                (i * {SHUFFLE}) % {keys}, value
-    }}' | redis-cli -p $(({PORT} + i)) --pipe &
+    redis-cli -p $(({PORT} + i)) eval '{LOAD}' 0 {keys} {SHUFFLE} {VALUE} &
     load="$load $!"
 done
 for one in $load; do wait $one; done
@@ -124,7 +127,7 @@ def _client(seed: str) -> str:
 
 
 def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice: half of the measured requests, and a checkpoint."""
+    """Return the script of a slice: a quarter of the measured requests, and a checkpoint."""
     return f"""
 client() {{ # NUMBER OPERATION COUNT KEYS
     {_client(f"({seed} + 1000 * slice)")} >/run/kloc/warm.$i.$1 2>&1 &
@@ -133,7 +136,7 @@ client() {{ # NUMBER OPERATION COUNT KEYS
 slice=$1
 redis-cli -p {PORT + 1} bgsave
 for i in $(seq {SERVERS}); do
-{_calls(size, 0.5)}
+{_calls(size, 0.25)}
 done
 for one in $clients; do wait $one; done
 while redis-cli -p {PORT + 1} info persistence | grep -q bgsave_in_progress:1; do sleep 0.01; done
