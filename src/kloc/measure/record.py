@@ -96,7 +96,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
         "storage_wait_ns": storage_wait_ns(raw.frames),
         "idle_ns": sum(core["idle_ns"] for core in model["cores"][: job.profile.cores]),
         "background": kernel_threads(raw.frames, model["migrated_by"]),
-        "pages": mean_pages(model),
+        "pages": mean_pages(model) if known else {},
         "migrated_pages": model["migrated"] if known else migrated(vmstat),
         "moved_pages": model["moved"],
         "traffic_bytes": model["traffic_bytes"],
@@ -239,11 +239,11 @@ def mean_pages(model: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 def series(raw: Mapping[str, Any], known: bool = True) -> dict[str, Any]:
     """Return the time series, with a separate key for the pages of each tier.
 
-    Moved pages are left out if the kernel has not described itself (see `described`).
+    Pages and moves are left out if the kernel has not described itself (see `described`).
     """
     unknown = () if known else MOVES
     result = {key: value for key, value in raw.items() if key not in ("pages", *unknown)}
-    for tier, kinds in raw.get("pages", {}).items():
+    for tier, kinds in raw.get("pages", {}).items() if known else ():
         result[f"pages_{tier}"] = kinds
     return result
 

@@ -224,7 +224,7 @@ def _compared_times(case: Case, policy: str | None) -> tuple[Times | None, Times
 
 
 def _by_label(times: Times) -> dict[str, float]:
-    stalls = {f"stalls: {group.label}": times.stalled(group) for group in kinds.PAGES}
+    stalls = {f"stalls: {group.label}": times.stalled(group) for group in kinds.STALLS}
     return {
         kinds.COMPUTE.label: times.compute,
         **stalls,

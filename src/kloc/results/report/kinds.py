@@ -27,6 +27,7 @@ SOCKETS = Group("socket buffers", "vermillion")
 PAGE_TABLES = Group("page tables", "purple")
 OTHER = Group("other kernel", "grey")
 STATIC = Group("kernel, static", "slate")
+UNKNOWN = Group("kinds unknown", "grey")
 FREE = Group("free", "blank")
 
 COMPUTE = Group("compute", "neutral")
@@ -36,7 +37,10 @@ IDLE = Group("other idle", "blank")
 PAGES = (APPLICATION, PAGE_CACHE, BLOCK_DEVICE, SLAB, SOCKETS, PAGE_TABLES, OTHER, STATIC)
 """The groups of pages in use, in stacking order."""
 
-TIME = (COMPUTE, *PAGES, STORAGE, IDLE)
+STALLS = (*PAGES, UNKNOWN)
+"""The groups of stalls, in stacking order. Another kernel (--kernel) does not tell pages apart."""
+
+TIME = (COMPUTE, *STALLS, STORAGE, IDLE)
 """The parts of a run's time, in stacking order; stalls are by group of pages."""
 
 _GROUP_OF_KIND = {
@@ -50,6 +54,7 @@ _GROUP_OF_KIND = {
     "socket": SOCKETS,
     "pagetable": PAGE_TABLES,
     "kernel": STATIC,
+    "unknown": UNKNOWN,
     "free": FREE,
 }
 

@@ -141,7 +141,7 @@ def parts(times: Times) -> list[tuple[Group, str, float]]:
     stalls = [
         (group, tier, times.stall[tier].get(group, 0.0))
         for tier in sorted(times.stall)
-        for group in kinds.PAGES
+        for group in kinds.STALLS
     ]
     all_parts = [
         (kinds.COMPUTE, "", times.compute),
@@ -166,6 +166,8 @@ def pages(case: Case, run: Run, slow_top: float) -> Figure | None:
         tier: by_group_in_mib(series.get(f"pages_{tier}") or {}, points)
         for tier in ("fast", "slow")
     }
+    if not any(tiers.values()):
+        return None
     title = f"{case.name} under {run['policy']}: pages in each tier over time"
     with drawing(title, 290, rows=2, left=52) as sheet:
         for axes, (tier, groups) in zip(sheet.axes, tiers.items(), strict=True):

@@ -18,6 +18,7 @@ from kloc.results.report import kinds
         ("page table", kinds.PAGE_TABLES),
         ("pagetable", kinds.PAGE_TABLES),
         ("free", kinds.FREE),
+        ("unknown", kinds.UNKNOWN),
         ("a kind of a later kloc", kinds.OTHER),
     ],
 )

@@ -78,6 +78,8 @@ def test_pages_are_in_mib_by_group_without_free_ones() -> None:
 def test_pages_are_not_drawn_without_samples() -> None:
     case = only(run("tpp", 100, series={"t_ns": [1]}))
     assert plots.pages(case, case.runs[0], 1.0) is None
+    case = only(run("tpp", 100, series={"t_ns": [1, 2]}))
+    assert plots.pages(case, case.runs[0], 1.0) is None
 
 
 def test_the_scale_of_slow_memory_is_the_peak_of_all_runs() -> None:
