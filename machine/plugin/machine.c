@@ -408,7 +408,7 @@ void machine_dma(struct machine *machine, uint64_t physical, uint64_t bytes, boo
 {
 	uint64_t first = physical >> LINE_SHIFT;
 	uint64_t end = (physical + bytes + LINE_BYTES - 1) >> LINE_SHIFT;
-	bool dirty;
+	bool dirty = false;
 
 	if (!machine->modelled)
 		return;

@@ -17,10 +17,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
-	{ "background", test_background },
 	{ "bandwidth", test_bandwidth },
 	{ "cache", test_cache },
-	{ "clock", test_clock },
 	{ "config", test_config },
 	{ "histogram", test_histogram },
 	{ "json", test_json },

@@ -13,10 +13,8 @@
 
 void check_that(bool holds, const char *condition, const char *file, int line);
 
-void test_background(void);
 void test_bandwidth(void);
 void test_cache(void);
-void test_clock(void);
 void test_config(void);
 void test_histogram(void);
 void test_json(void);

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "config.h"
 
-#define TIERS	"tier=fast,80,90.5,7.5,7.5,64\ntier=slow,240,240,0.9375,0.5,256\n"
+#define TIERS	"tier=fast,80,7.5,7.5,64\ntier=slow,240,0.9375,0.5,256\n"
 
 /* Parse text; write what config_parse() prints to stderr into message. */
 static bool parse_quietly(const char *text, char *message, size_t size)
@@ -47,21 +47,33 @@ static void reads_all_keys(void)
 
 	CHECK(config_parse(&config,
 			   "# a comment\n\n"
-			   "page=/p\noutput=/o=1\npages=/f\nlive=/l\nns_per_instruction=0.125\n"
+			   "output=/o=1\npages=/f\nlive=/l\nprogress=/q\nns_per_instruction=0.125\n"
 			   "l1_bytes=16384\nl1_ways=4\nllc_bytes=0x80000\nllc_ways=8\n"
-			   "store_stall=0.25\n" TIERS
+			   "cores=5\nllc_ns=20\nsnoop_ns=50.5\noutstanding=12\n"
+			   "window=512\nstore_buffer=9\nprefetch=30\ntlb=32,4\n"
+			   "tlb_huge=16,4\nstlb=1024,8\nstlb_ns=3\n" TIERS
+			   "loaded=slow,0:1,0.5:1.5,1:4\n"
 			   "ram=0,0,0x1000000,/m0,4096\nram=1,16777216,4096,/m1,0\n"
-			   "force_tier=slow\nbackground=shared\nsample_ns=1000.5\ndump=1",
+			   "force_tier=slow\nfast_frames=/ff\nsample_ns=1000.5\ndump=1",
 			   "test.conf"));
-	CHECK(!strcmp(config.page, "/p") && !strcmp(config.output, "/o=1"));
-	CHECK(!strcmp(config.live, "/l"));
-	CHECK(!strcmp(config.frames, "/f") && config.dump && !config.own_core);
+	CHECK(!strcmp(config.output, "/o=1") && !strcmp(config.live, "/l"));
+	CHECK(!strcmp(config.progress, "/q") && !strcmp(config.fast_frames, "/ff"));
+	CHECK(!strcmp(config.frames, "/f") && config.dump && !config.observe);
+	CHECK(config.cores == 5 && config.llc_ps == 20000 && config.snoop_ps == 50500);
+	CHECK(config.overlap.outstanding == 12 && config.overlap.window == 512);
+	CHECK(config.overlap.store_buffer == 9 && config.overlap.prefetch == 30);
+	CHECK(config.overlap.insn_ps == 125 && config.stlb_ps == 3000);
+	CHECK(config.tlb.small.entries == 32 && config.tlb.huge.ways == 4);
+	CHECK(config.tlb.second.entries == 1024 && config.tlb.second.ways == 8);
+	CHECK(config.tiers[0].point_count == 0 && config.tiers[1].point_count == 3);
+	CHECK(config.tiers[1].points[1].utilisation == LOADED_ONE / 2);
+	CHECK(config.tiers[1].points[2].factor == 4 * LOADED_ONE);
 	CHECK(config.insn_ps == 125 && config.sample_ps == 1000500);
 	CHECK(config.l1_bytes == 16384 && config.l1_ways == 4);
 	CHECK(config.llc_bytes == 524288 && config.llc_ways == 8);
 	CHECK(config.tier_count == 2 && config.force_tier == 1);
 	CHECK(!strcmp(config.tiers[0].name, "fast"));
-	CHECK(config.tiers[0].load_ps == 80000 && config.tiers[0].store_ps == 22625);
+	CHECK(config.tiers[0].read_ps == 80000 && config.tiers[1].read_ps == 240000);
 	CHECK(config.tiers[0].read_unit_ps == 8533 && config.tiers[0].unit_bytes == 64);
 	CHECK(config.tiers[1].read_unit_ps == 273067);
 	CHECK(config.tiers[1].write_unit_ps == 512000);
@@ -77,8 +89,10 @@ static void has_defaults(void)
 
 	CHECK(config_parse(&config, TIERS, "test.conf"));
 	CHECK(config.insn_ps == 250 && config.l1_bytes == 32768 && config.llc_ways == 16);
-	CHECK(config.force_tier == -1 && config.own_core && !config.sample_ps);
-	CHECK(config.tiers[0].store_ps == 45250);
+	CHECK(config.force_tier == -1 && config.cores == 1 && !config.sample_ps);
+	CHECK(config.overlap.outstanding == 10 && config.overlap.window == 224);
+	CHECK(config.tlb.second.entries == 1536 && config.tlb.second.ways == 12);
+	CHECK(config.llc_ps == 0 && config.tiers[0].point_count == 0);
 	config_free(&config);
 }
 
@@ -86,8 +100,8 @@ static void names_what_is_wrong(void)
 {
 	refuses("tire=x",
 		"test.conf:1: tire: unknown key; machine/plugin/config.h lists the keys");
-	refuses("\npage", "test.conf:2: page: '=' is missing; write KEY=VALUE");
-	refuses("page=", "test.conf:1: page: the path is empty; name a file");
+	refuses("\npages", "test.conf:2: pages: '=' is missing; write KEY=VALUE");
+	refuses("pages=", "test.conf:1: pages: the path is empty; name a file");
 	refuses("l1_bytes=12k", "test.conf:1: l1_bytes: '12k' is not an integer; "
 				"write decimal or 0x hexadecimal digits");
 	refuses("l1_bytes=-1", "test.conf:1: l1_bytes: '-1' is not an integer; "
@@ -96,19 +110,30 @@ static void names_what_is_wrong(void)
 		"test.conf:1: ns_per_instruction: '1e3' is not a number; write it like 0.25");
 	refuses("ns_per_instruction=0",
 		"test.conf:1: ns_per_instruction: '0' is too small; write a number above 0");
-	refuses("store_stall=.5",
-		"test.conf:1: store_stall: '.5' is not a number; write it like 0.25");
-	refuses("tier=a,1,1,1,1",
-		"test.conf:1: tier: found 5 fields separated by commas, expected 6");
-	refuses("tier=a,1,1,1,1,64,0",
-		"test.conf:1: tier: expected 6 fields separated by commas, found more");
-	refuses("tier=a,1,1,0,1,64",
+	refuses("llc_ns=.5", "test.conf:1: llc_ns: '.5' is not a number; write it like 0.25");
+	refuses("cores=9", "test.conf:1: cores: 9 is out of range; use 1 to 8");
+	refuses("outstanding=0", "test.conf:1: outstanding: 0 is out of range; use 1 to 32");
+	refuses("prefetch=65", "test.conf:1: prefetch: 65 is out of range; use 1 to 64");
+	refuses("store_buffer=0", "test.conf:1: store_buffer: 0 is out of range; use 1 to 32");
+	refuses("stlb=1000,8", "test.conf:1: stlb: 1000 entries in 8 ways: entries / ways must be "
+			       "a power of two, with 1 to 64 ways");
+	refuses("tlb=64", "test.conf:1: tlb: found 1 fields separated by commas, expected 2");
+	refuses("loaded=slow,0:1",
+		"test.conf:1: loaded: tier 'slow' is not defined above this line");
+	refuses("tier=a,1,1,1,64\nloaded=a,0.5",
+		"test.conf:2: loaded: '0.5' is not a point; write UTILISATION:FACTOR");
+	refuses("tier=a,1,1,1,64\nloaded=a,0:1,0.5:2,0.5:3",
+		"test.conf:2: loaded: 0.5:3 is invalid; begin with 0:1, let utilisation rise to "
+		"at most 1, and let factors be 1 or more");
+	refuses("tier=a,1,1,1",
+		"test.conf:1: tier: found 4 fields separated by commas, expected 5");
+	refuses("tier=a,1,1,1,64,0",
+		"test.conf:1: tier: expected 5 fields separated by commas, found more");
+	refuses("tier=a,1,1,0,64",
 		"test.conf:1: tier: '0' is too small; write a number above 0");
-	refuses("tier=a,1,1,1,1,100",
+	refuses("tier=a,1,1,1,100",
 		"test.conf:1: tier: unit of 100 bytes is invalid; "
 		"use a power of two from 64 to 4096");
-	refuses("background=off",
-		"test.conf:1: background: 'off' is neither 'shared' nor 'own-core'");
 	refuses("observe=yes", "test.conf:1: observe: 'yes' is neither '0' nor '1'");
 	refuses("llc_ways=65",
 		"test.conf:1: llc_ways: 65 ways are out of range; use 2 to 64");
@@ -118,7 +143,7 @@ static void names_what_is_wrong(void)
 
 static void names_what_does_not_fit_together(void)
 {
-	refuses("page=/p", "test.conf: tier: no tier is defined; add a tier line for each");
+	refuses("pages=/p", "test.conf: tier: no tier is defined; add a tier line for each");
 	refuses(TIERS "force_tier=hbm", "test.conf: force_tier: tier 'hbm' is not defined; "
 					"use the name of a tier line");
 	refuses(TIERS "force_tier=slow\nfast_kinds=anon",

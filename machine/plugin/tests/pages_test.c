@@ -26,9 +26,9 @@ static void tells_kinds_apart(void)
 	CHECK(!strcmp(kind_of(103), "shmem"));
 	guest_page(104)->page_type = 0xf2000000;
 	CHECK(!strcmp(kind_of(104), "pagetable"));
-	guest_page(105)->private_data = KLOC_MACHINE_TAG_STACK;
+	guest_page(105)->index = KLOC_MACHINE_TAG_STACK;
 	CHECK(!strcmp(kind_of(105), "stack"));
-	guest_page(106)->private_data = KLOC_MACHINE_TAG_SOCKET;
+	guest_page(106)->index = KLOC_MACHINE_TAG_SOCKET;
 	CHECK(!strcmp(kind_of(106), "socket"));
 	guest_page(107)->flags = 1ULL << guest.layout.flag_reserved;
 	CHECK(!strcmp(kind_of(107), "kernel"));
@@ -62,14 +62,23 @@ static void new_pages_are_what_they_were_asked_for(void)
 {
 	guest_init();
 	guest_page(100)->references = 0;		/* being zeroed */
-	guest_page(100)->index = KLOC_MACHINE_NEW_ANON;
+	guest_page(100)->index = KLOC_MACHINE_TAG_ANON;
 	CHECK(!strcmp(kind_of(100), "anon"));
-	guest_page(101)->index = KLOC_MACHINE_NEW_FILE;	/* being filled */
+	guest_page(101)->index = KLOC_MACHINE_TAG_FILE;	/* being filled */
 	CHECK(!strcmp(kind_of(101), "file"));
-	guest_page(102)->index = KLOC_MACHINE_NEW_BLOCKDEV;
+	guest_page(102)->index = KLOC_MACHINE_TAG_BLOCKDEV;
 	CHECK(!strcmp(kind_of(102), "blockdev"));
+	guest_page(104)->index = KLOC_MACHINE_TAG_SHMEM;
+	CHECK(!strcmp(kind_of(104), "shmem"));
+	guest_page(105)->private_data = KLOC_MACHINE_TAG_PAGETABLE;	/* a root table */
+	CHECK(!strcmp(kind_of(105), "pagetable"));
+	guest_cache(0, "dentry");
+	guest_slab(106, 0);
+	guest_page(106)->page_type = 0xffffffff;	/* not yet a slab page */
+	guest_page(106)->index = KLOC_MACHINE_TAG_SLAB;
+	CHECK(!strcmp(kind_of(106), "slab:dentry"));
 	/* An owner takes precedence. */
-	guest_page(103)->index = KLOC_MACHINE_NEW_ANON;
+	guest_page(103)->index = KLOC_MACHINE_TAG_ANON;
 	guest_page(103)->page_type = 0xf2000000;
 	CHECK(!strcmp(kind_of(103), "pagetable"));
 	guest_free();
