@@ -91,7 +91,7 @@ wait
 
 
 def _warm_up(size: Size, seed: int, *, open_files: int) -> str:
-    """Return the script of a slice: a quarter of the measured operations, and a log that is deleted."""
+    """Return the script of a slice: a quarter of the operations, and a log that is deleted."""
     slice_seed = f"$(({seed} + 1000 * $1))"
     return _work(size, slice_seed, EACH // 4, "/data/warm", open_files) + "rm -r /data/warm\n"
 

@@ -16,7 +16,10 @@
 #define LOADS		(64UL << 10)
 /* The caches keep nothing of what was done before so many loads. */
 #define WARM_UP		(16UL << 10)
-#define BURST		(16 * LINE)	/* read at once, then wait until the rate allows more */
+/* Readers read so many lines at once, at most, then wait until the rate allows more. */
+#define BURST_MAX	16
+/* About how long they wait: long beside a look at the clock, short beside a queue. */
+#define BURST_NS	200
 
 static const int percents[] = { 25, 50, 77, 93, 96 };
 
@@ -30,14 +33,20 @@ struct reader {
 	double ns;		/* how long that was */
 };
 
-static uint64_t read_burst(const volatile char *at)
+static void read_burst(const volatile char *at, size_t bytes)
 {
-	uint64_t sum = 0;
+	for (size_t i = 0; i < bytes; i += LINE)
+		(void)*(const volatile uint64_t *)(at + i);
+}
 
-#pragma GCC unroll 16
-	for (size_t i = 0; i < BURST; i += LINE)
-		sum += *(const volatile uint64_t *)(at + i);
-	return sum;
+/* Return a power of two of lines, so that a buffer is a whole number of bursts. */
+static size_t burst_bytes(double bytes_per_ns)
+{
+	size_t lines = 1;
+
+	while (lines < BURST_MAX && 2 * lines * LINE <= bytes_per_ns * BURST_NS)
+		lines *= 2;
+	return lines * LINE;
 }
 
 /* Read at the rate of the struct reader until core 0 has stopped chasing. */
@@ -45,16 +54,17 @@ static void *read_on(void *data)
 {
 	struct member *member = data;
 	struct reader *reader = member->data;
-	double burst_ns = BURST / reader->bytes_per_ns, due;
+	size_t burst = burst_bytes(reader->bytes_per_ns);
+	double burst_ns = (double)burst / reader->bytes_per_ns, due;
 	uint64_t begin;
 
 	pin(member->core);
 	crew_ready(member);
 	begin = now_ns();
 	due = 0;
-	for (size_t at = 0; chasing; at = (at + BURST) % READ) {
-		read_burst(reader->memory + at);
-		reader->bytes += BURST;
+	for (size_t at = 0; chasing; at = (at + burst) % READ) {
+		read_burst(reader->memory + at, burst);
+		reader->bytes += burst;
 		due += burst_ns;
 		while (chasing && (double)(now_ns() - begin) < due)
 			;

@@ -31,6 +31,9 @@ CHAIN = 4
 LOADED = (25, 50, 77, 93, 96)
 """Percent of the bandwidth at which known_latency.c measures loaded latency."""
 
+SATURATED: dict[int, float | None] = {93: 0.1, 96: None}
+"""Tolerances of latencies near saturation, where a percent of traffic is ten percent of latency."""
+
 LOOP_INSTRUCTIONS = 2 * (4 << 20)
 """Of the loop of known_cores.c."""
 
@@ -92,7 +95,7 @@ def _latency_answers(name: str) -> list[Answer]:
             f"{name}.idle",
             f"{name}: idle latency",
             "ns",
-            lambda profile, _: _tier(profile, name).read_latency_ns,
+            lambda profile, _: formulas.overlapping_ns(_tier(profile, name), 1),
         )
     ]
     for percent in LOADED:
@@ -116,7 +119,14 @@ def _loaded_answers(name: str, percent: int) -> list[Answer]:
 
     return [
         Answer(traffic, f"{name}: traffic, {percent} %", "GB/s", aim, None, cores=2),
-        Answer(f"{name}.loaded.{percent}", f"{name}: latency then", "ns", latency, cores=2),
+        Answer(
+            f"{name}.loaded.{percent}",
+            f"{name}: latency then",
+            "ns",
+            latency,
+            SATURATED.get(percent, TOLERANCE),
+            cores=2,
+        ),
     ]
 
 
@@ -153,7 +163,9 @@ def _overlap_answers(name: str) -> list[Answer]:
 
     def chains(profile: Profile, _: Mapping[str, float]) -> float:
         # The first node of the next look-up is under way while the last one of this is waited for.
-        return (CHAIN - 1) * _tier(profile, name).read_latency_ns
+        tier = _tier(profile, name)
+        under_way = CHAIN / (CHAIN - 1)
+        return CHAIN / formulas.rate(tier, under_way, formulas.line_ns(tier, sequential=False))
 
     def stores(profile: Profile, _: Mapping[str, float]) -> float:
         under_way = min(profile.cpu.store_buffer, profile.cpu.outstanding)
