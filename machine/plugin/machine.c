@@ -232,12 +232,11 @@ static uint64_t read_entry(struct machine *machine, unsigned int number, uint64_
 	*tier = TIER_CACHE;
 	if (!range)
 		return 0;
-	if (machine->pages.known && cache_use(&core->l1, cache_set(&core->l1, key), key))
+	if (cache_use(&core->l1, cache_set(&core->l1, key), key))
 		return 0;
 	if (!fetch_from_caches(machine, number, line, false, at_ps, &fetched))
 		fetch_from_tier(machine, range, line, at_ps, true, false, &fetched);
-	if (machine->pages.known)
-		fill_l1(machine, number, key, line, fetched.flags, at_ps);
+	fill_l1(machine, number, key, line, fetched.flags, at_ps);
 	*tier = fetched.tier;
 	return fetched.latency_ps + fetched.bandwidth_ps;
 }

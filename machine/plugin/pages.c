@@ -30,6 +30,8 @@
 #define ORDER_MAX	16		/* above the order of any free block */
 #define NAME_MAX_BYTES	64
 #define PAGE_STRUCT_MAX	128
+/* Where x86-64 maps all memory if nokaslr is given: also that of undescribed kernels. */
+#define PAGE_OFFSET	0xffff888000000000ULL
 
 static const char *const fixed_names[KIND_SLAB] = {
 	[KIND_UNKNOWN] = "unknown",
@@ -50,6 +52,7 @@ void pages_init(struct pages *pages, const struct ram *ram)
 {
 	memset(pages, 0, sizeof(*pages));
 	pages->ram = ram;
+	pages->layout.page_offset = PAGE_OFFSET;
 	pages->kind_count = KIND_SLAB;
 }
 

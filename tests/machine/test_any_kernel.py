@@ -7,10 +7,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kloc.build import foreign_kernel
 from kloc.machine import profile
+from kloc.machine.memory import DMA_ZONE
+from kloc.machine.profile import Tier
 from kloc.measure import workload
 from kloc.measure.machine_bench import answers
 from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed
@@ -75,28 +78,41 @@ def test_the_result_names_the_kernel_and_its_package(document: dict[str, Any]) -
     assert kernel["release"].endswith("-cloud-amd64") and kernel["version"]
 
 
+def idle_latency(tier: Tier) -> float:
+    """Return the latency of one load after the other in ns, on the tier's curve of utilization."""
+    latency = tier.read_latency_ns
+    for _ in range(10):
+        points = list(zip(*tier.loaded, strict=True))
+        utilization = tier.unit / latency / tier.read_bandwidth
+        latency = tier.read_latency_ns * float(np.interp(utilization, *points))
+    return latency
+
+
 def test_memory_has_the_latencies_of_the_profile(runs: dict[str, Any]) -> None:
     host = profile.load(profile.DEFAULT)
-    fast, slow = host.fast.read_latency_ns, host.slow.read_latency_ns
+    fast, slow = idle_latency(host.fast), idle_latency(host.slow)
     expected = {"stock": (fast, slow), "all-slow": (slow, slow), "all-fast": (fast, fast)}
     for policy, latencies in expected.items():
         found = list(runs[policy]["latency_ns"].values())
-        assert found == pytest.approx(latencies, rel=0.03), policy
+        assert found == pytest.approx(latencies, rel=0.01), policy
         assert runs[policy]["clock_error"] < 0.001
 
 
 def test_the_oracle_places_the_memory_of_both_nodes_in_free_fast_memory(
     runs: dict[str, Any],
 ) -> None:
-    fast = profile.load(profile.DEFAULT).fast
+    host = profile.load(profile.DEFAULT)
     counts = runs["oracle"]["oracle"]
     assert counts["chosen_frames"] > 2 * CHASED_MIB * MIB_OF_PAGES
-    # What the kernel itself occupies in fast memory is neither free nor forgotten.
+    # Frames of the kernel itself are not free: its text alone has 16 MiB.
+    kernel, dma_zone = 20 * MIB_OF_PAGES, DMA_ZONE // 4096
+    assert counts["held_frames"] > dma_zone + kernel
     frames = counts["held_frames"] + counts["chosen_frames"]
-    assert counts["held_frames"] > 20 * MIB_OF_PAGES
-    assert frames <= fast.capacity // 4096 + 16 * MIB_OF_PAGES
-    found = list(runs["oracle"]["latency_ns"].values())
-    assert found == pytest.approx([fast.read_latency_ns] * 2, rel=0.1)
+    assert frames <= host.fast.capacity // 4096 + dma_zone
+    # The second run takes another time, so that its kernel uses a few other frames.
+    fast, slow = idle_latency(host.fast), idle_latency(host.slow)
+    for found in runs["oracle"]["latency_ns"].values():
+        assert found < fast + 0.2 * (slow - fast)
 
 
 def test_policies_that_the_kernel_lacks_are_left_out_and_notes_say_what_is_missing(
