@@ -197,20 +197,23 @@ static uint64_t *map_page(uint64_t address, uint64_t physical)
 static void walks_are_seen(void)
 {
 	const uint64_t address = 0x7f1234567000, physical = RIG_SLOW + 0x5000;
-	uint64_t *entry;
+	uint64_t *entry, first_ps;
 
-	rig_start("");
+	rig_start("llc_ns=20\n");
 	entry = map_page(address, physical);
 	rig_call(KLOC_MACHINE_BEGIN);
 	machine_set_root(&rig, 0, 16 * FRAME_BYTES);
 	rig_access(0, address, physical, false);
 	CHECK(rig.region.walks == 1 && rig.region.walk_ps >= 4 * 80 * PS_PER_NS);
 	CHECK(*entry & 1 << 5);				/* the Accessed bit */
+	first_ps = rig.region.walk_ps;
 	rig_access(0, address + 64, physical + 64, false);
 	CHECK(rig.region.walks == 1);
 	machine_flush_page(&rig, 0, address);
 	rig_access(0, address + 128, physical + 128, false);
 	CHECK(rig.region.walks == 2);
+	/* The L1 has the entry now, although the kernel has not described itself. */
+	CHECK(rig.region.walk_ps == first_ps);
 	machine_flush_page(&rig, 0, address + FRAME_BYTES);	/* another page */
 	rig_access(0, address + 192, physical + 192, false);
 	CHECK(rig.region.walks == 2);
