@@ -50,6 +50,7 @@ def run(
     settled: bool = True,
     warm_up: dict[str, Any] | None = WARM_UP,
     absent: str | None = None,
+    cold: bool = False,
 ) -> record.Run:
     """Return the result of a run under the policy `name`, after a warm-up unless it is None.
 
@@ -71,4 +72,4 @@ def run(
     if log is not None:
         frames["kernel"] = log
     raw = Raw(frames, MODEL if model is None else model, None, console, warm_up)
-    return record.from_raw(job, policy.load(name), Outcome(100, {"p50": 1.0}), raw)
+    return record.from_raw(job, policy.load(name), Outcome(100, {"p50": 1.0}), raw, cold=cold)

@@ -43,6 +43,7 @@ RUN_OPTIONS: Mapping[str, object] = {
     "seeds": 1,
     "quick": False,
     "long": False,
+    "cold": False,
     "follow": False,
     "dry_run": False,
 }
@@ -75,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="measure the random seeds 1 to N (default: %(default)s)",
     )
-    options.add(group, "length")
+    options.add(group, "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
     options.add(parser.add_argument_group("output"), "json", "report", "follow", "dry-run")
 
@@ -121,7 +122,7 @@ def _tasks(
     return [
         task
         for host in hosts
-        for task in tasks(workloads, policies, host, seeds, options.size(args))
+        for task in tasks(workloads, policies, host, seeds, options.size(args), args.cold)
     ]
 
 
@@ -158,7 +159,7 @@ def _deliver(
 
 def _list_tasks(todo: list[Task]) -> int:
     for task in todo:
-        print(f"{task.title()}, machine {task.profile.title()}")
+        print(task.listing())
     print(f"{plural(len(todo), 'run')}, {at_once(todo)} at once")
     return 0
 

@@ -218,6 +218,12 @@ def _length(container: _Container) -> None:
     length.add_argument("--long", action="store_true", help="ten times the measured region")
 
 
+def _cold(container: _Container) -> None:
+    container.add_argument(
+        "--cold", action="store_true", help="measure from the load on, without a warm-up"
+    )
+
+
 def _packages(container: _Container) -> None:
     container.add_argument(
         "--packages",
@@ -267,6 +273,7 @@ ADDERS: Mapping[str, Callable[[_Container], None]] = {
     "kernel": _kernel,
     "seed": _seed,
     "length": _length,
+    "cold": _cold,
     "packages": _packages,
     "copy": _copy,
     "json": output.add_json,

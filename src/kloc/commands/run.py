@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the workload to measure (kloc workloads lists them)",
     )
     options.complete_names(workloads, workload.names)
-    options.add(parser.add_argument_group("measurement"), "policy", "seed", "length")
+    options.add(parser.add_argument_group("measurement"), "policy", "seed", "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variant", "kernel")
     group = parser.add_argument_group("a program of your own")
     options.add(group, "packages", "copy")
@@ -104,9 +104,9 @@ def run(args: argparse.Namespace) -> int:
 def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
     host, kernel = options.machine(args), options.kernel(args)
     used = options.chosen_policy(args)
-    todo = tasks([chosen], [used], host, [args.seed], options.size(args))
+    todo = tasks([chosen], [used], host, [args.seed], options.size(args), args.cold)
     if args.dry_run:
-        print("\n".join(f"{task.title()}, machine {host.title()}" for task in todo))
+        print("\n".join(task.listing() for task in todo))
         return 0
     parts = prepare([chosen], kernel)
     if kernel is not None:
@@ -173,7 +173,7 @@ def _measure_program(
             watch.show({job.name: machine})
 
         raw = launcher.run(job, parts, show_progress)
-    measured = record.from_raw(job, used, Outcome(1, None), raw)
+    measured = record.from_raw(job, used, Outcome(1, None), raw, cold=True)
     return _deliver(args, parts, measured, raw.frames.get("measured", ""))
 
 

@@ -68,8 +68,13 @@ Run = dict[str, Any]
 """A record."""
 
 
-def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = FULL) -> Run:
-    """Return the record of a finished run; `size` is that of the workload."""
+def from_raw(
+    job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = FULL, cold: bool = False
+) -> Run:
+    """Return the record of a finished run.
+
+    `size` is that of the workload. `cold`: no warm-up was asked for.
+    """
     model = raw.model
     seconds = model["time_ns"] / 1e9
     vmstat = vmstat_change(raw.frames)
@@ -81,6 +86,7 @@ def from_raw(job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = 
         "machine": machine_summary(job),
         "seed": job.seed,
         "size": asdict(size),
+        "cold": cold,
         "cores": job.profile.cores,
         "spare_cores": job.profile.spare_cores,
         "operations": outcome.operations,
@@ -250,7 +256,7 @@ def series(raw: Mapping[str, Any], known: bool = True) -> dict[str, Any]:
 
 def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
     """Return the notes of a run: warm-up, another kernel, an idle policy, evictions and so on."""
-    lines = [_warm_up_note(run["warm_up"])] if _warm_up_note(run["warm_up"]) else []
+    lines = [note] if (note := _warm_up_note(run["warm_up"], run["cold"])) else []
     if not described(raw.model):
         lines.append(UNDESCRIBED)
     if absent := raw.frames.get("absent", "").split():
@@ -279,10 +285,15 @@ def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
     return lines
 
 
-def _warm_up_note(warm: Mapping[str, Any] | None) -> str:
-    """Return the note on a warm-up, empty if the machine had settled."""
-    if warm is None:
+def _warm_up_note(warm: Mapping[str, Any] | None, cold: bool) -> str:
+    """Return the note on a warm-up, empty if the machine had settled.
+
+    `cold`: no warm-up was asked for.
+    """
+    if cold:
         return "measured cold: there was no warm-up"
+    if warm is None:
+        return "measured cold: its measured phase cannot be repeated to warm up"
     if warm["settled"]:
         return ""
     count = len(warm["slices"])

@@ -84,7 +84,7 @@ def measure(
     results: list[Run] = []
 
     def finished(task: Task, raw: Raw) -> list[Task]:
-        run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size)
+        run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size, task.cold)
         if task.placement:
             run["oracle"] = task.placement.counts()
         results.append(run)

@@ -86,6 +86,11 @@ class Task:
         variant = f", {self.profile.variant}" if self.profile.variant else ""
         return f"{self.workload.name} under {self.policy.name}, seed {self.seed}{variant}"
 
+    def listing(self) -> str:
+        """Return the line about this run in the list of --dry-run."""
+        cold = ", cold" if self.cold else ""
+        return f"{self.title()}, machine {self.profile.title()}{cold}"
+
 
 def tasks(
     workloads: Sequence[Workload],

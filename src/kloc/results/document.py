@@ -82,7 +82,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
             values = [flat.get(key, "(missing)") for flat in (flat_one, flat_other)]
             if values[0] != values[1]:
                 lines.append(f"{key}: {values[0]} vs. {values[1]}")
-    for label, describe in (("variants", _variants), ("sizes", _sizes)):
+    for label, describe in (("variants", _variants), ("sizes", _sizes), ("warm-up", _warm_ups)):
         texts = [describe(document["runs"]) for document in (one, other)]
         if texts[0] != texts[1]:
             lines.append(f"{label}: {texts[0]} vs. {texts[1]}")
@@ -109,8 +109,17 @@ def size_option(run: Run) -> str:
     return next((name for name, length in LENGTHS.items() if asdict(length) == size), "")
 
 
+def is_cold(run: Run) -> bool:
+    """Return whether a run was measured without a warm-up because the user asked for that."""
+    return bool(run.get("cold"))
+
+
 def _sizes(runs: Iterable[Run]) -> str:
     return ", ".join(sorted({size_option(run) or FULL_SIZE for run in runs}))
+
+
+def _warm_ups(runs: Iterable[Run]) -> str:
+    return ", ".join(sorted({"none" if is_cold(run) else "before the region" for run in runs}))
 
 
 def _variants(runs: Iterable[Run]) -> str:

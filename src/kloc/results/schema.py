@@ -79,6 +79,7 @@ class Run(TypedDict):
     throughput: float
     notes: list[str]
     size: NotRequired[dict[str, float]]
+    cold: NotRequired[bool]
     settings: NotRequired[dict[str, Any]]
     placement: NotRequired[Placement]
     latency_ns: NotRequired[dict[str, float | None] | None]

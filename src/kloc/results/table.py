@@ -110,16 +110,19 @@ def _variants_table(workload: str, by_variant: Mapping[str, Sequence[Run]]) -> T
 
 
 def remarks(runs: Sequence[Run]) -> list[str]:
-    """Return the lines below a table: each note once."""
-    lines = []
-    names_by_note: dict[str, list[str]] = {}
+    """Return the lines below a table: each note once, after the runs that it is about."""
+    names_by_note: dict[str, dict[str, None]] = {}
+    everything: dict[str, None] = {}
     for run in runs:
+        variant = f" ({_variant(run)})" if _variant(run) else ""
+        name = f"{run['workload']}/{run['policy']}{variant}"
+        everything[name] = None
         for note in run["notes"]:
-            variant = f" ({_variant(run)})" if _variant(run) else ""
-            name = f"{run['workload']}/{run['policy']}{variant}"
-            names_by_note.setdefault(note, []).append(name)
-    lines += [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in names_by_note.items()]
-    return lines
+            names_by_note.setdefault(note, {})[name] = None
+    return [
+        f"{'all runs' if len(names) == len(everything) > 1 else ', '.join(names)}: {note}"
+        for note, names in names_by_note.items()
+    ]
 
 
 def summary(run: Run) -> RenderableType:
@@ -146,7 +149,7 @@ def summary(run: Run) -> RenderableType:
             )
             for tier, kinds in run["stall_ns"].items()
         },
-        "warm-up, s": f"{run['warm_up']['seconds']:.4f}" if run.get("warm_up") else "none",
+        "warm-up": _warm_up(run),
         "idle, s": f"{run['idle_ns'] / 1e9:.4f}",
         "idle, waiting for storage, s": f"{run['storage_wait_ns'] / 1e9:.4f}",
         "pages promoted": f"{total(migrated['promoted']):,.0f}",
@@ -164,6 +167,15 @@ def summary(run: Run) -> RenderableType:
     return Group(Text(_heading([run])), table)
 
 
+def _warm_up(run: Run) -> str:
+    """Return the duration of a run's warm-up, its slices and whether it has settled."""
+    if not run.get("warm_up"):
+        return "none"
+    warm = run["warm_up"]
+    settled = "settled" if warm["settled"] else "not settled"
+    return f"{warm['seconds']:.4f} s, {plural(len(warm['slices']), 'slice')}, {settled}"
+
+
 def _heading(runs: Sequence[Run]) -> str:
     """Return the line above a table: the machine, the number of seeds, and the size."""
     machine = runs[0]["machine"]
@@ -179,6 +191,8 @@ def _heading(runs: Sequence[Run]) -> str:
         parts.append(
             " and ".join(f"--{option}" if option else document.FULL_SIZE for option in options)
         )
+    if any(document.is_cold(run) for run in runs):
+        parts.append("cold" if all(document.is_cold(run) for run in runs) else "some cold")
     return ", ".join(parts)
 
 

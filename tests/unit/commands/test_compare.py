@@ -71,6 +71,11 @@ def test_every_seed_is_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split("seed ")[1].split(",")[0] for line in lines] == ["1", "2", "3"]
 
 
+def test_cold_runs_are_listed_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    run("compare", "redis", "--policies", "tpp", "--cold", "--dry-run")
+    assert capsys.readouterr().out.splitlines()[0].endswith(", machine tiered, cold")
+
+
 def test_every_combination_is_a_variant_with_its_own_bounds(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -90,6 +95,7 @@ def test_every_combination_is_a_variant_with_its_own_bounds(
         (("a.json", "--quick", "--seeds", "3"), "--seeds, --quick: "),
         (("a.json", "--policies", "tpp"), "--policies: "),
         (("a.json", "--machine", "cxl"), "--machine: "),
+        (("a.json", "--cold"), "--cold: "),
         (("a.json", "--slow-bandwidth", "1/4"), "--slow-bandwidth: "),
     ],
 )

@@ -48,6 +48,8 @@ def completed(line: str) -> set[str]:
         ("run redis --policy t", {name for name in policy.names() if name.startswith("t")}),
         ("run redis --machine c", {name for name in profile.names() if name.startswith("c")}),
         ("compare redis --policies stock,tp", {"stock,tpp"}),
+        ("compare --col", {"--cold"}),
+        ("run --col", {"--cold"}),
         ("doctor --pru", {"--prune"}),
         ("doctor --prune all", {"all-unused"}),
         ("machines ti", {"tiered"}),

@@ -39,7 +39,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     (measured,) = RESULT["runs"]
     monkeypatch.setattr(command, "prepare_parts", lambda *_, **__: None)
     monkeypatch.setattr(command.launcher, "run", launch)
-    monkeypatch.setattr(command.record, "from_raw", lambda *_: measured)
+    monkeypatch.setattr(command.record, "from_raw", lambda *_, **__: measured)
     monkeypatch.setattr(command.document, "assemble", lambda *_: RESULT)
     return started
 
@@ -53,6 +53,8 @@ def test_dry_run_names_program_policy_seed_and_machine(capsys: pytest.CaptureFix
     printed = capsys.readouterr()
     assert printed.out == "redis under tpp, seed 7, machine tiered\n"
     assert printed.err == ""
+    run("run", "redis", "--policy", "tpp", "--cold", "--dry-run")
+    assert capsys.readouterr().out == "redis under tpp, seed 1, machine tiered, cold\n"
 
 
 def test_job_is_what_the_options_say(jobs: list[Job], tmp_path: Path) -> None:
@@ -116,6 +118,22 @@ def test_file_with_the_name_of_a_workload_is_no_obstacle(
     (tmp_path / "redis").touch()
     assert run("run", "redis", "--dry-run") == 0
     assert capsys.readouterr().out.startswith("redis under")
+
+
+def test_a_program_is_always_measured_cold(
+    jobs: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def from_raw(*_: object, cold: bool) -> Any:
+        asked.append(cold)
+        return RESULT["runs"][0]
+
+    monkeypatch.setattr(command.record, "from_raw", from_raw)
+    for options in ([], ["--cold"]):
+        assert run("run", *options, "--", "seq", "1") == 0
+    assert asked == [True, True]
+    assert "warm" not in jobs[0].scripts
 
 
 def test_output_of_the_program_is_printed_before_the_result(

@@ -22,6 +22,7 @@ KEYS = [
     "machine",
     "seed",
     "size",
+    "cold",
     "cores",
     "spare_cores",
     "operations",
@@ -89,10 +90,16 @@ def test_a_machine_that_has_not_settled_is_noted() -> None:
 
 
 def test_a_cold_run_is_noted() -> None:
+    result = run("stock", warm_up=None, cold=True)
+    assert result["warm_up"] is None and result["cold"]
+    assert result["notes"] == ["measured cold: there was no warm-up"]
+
+
+def test_a_workload_that_cannot_be_repeated_is_noted() -> None:
     result = run("stock", warm_up=None)
-    assert result["warm_up"] is None
+    assert result["warm_up"] is None and not result["cold"]
     (note,) = result["notes"]
-    assert "cold" in note
+    assert "cold" in note and "cannot be repeated" in note
 
 
 def test_a_policy_that_did_nothing_is_noted() -> None:

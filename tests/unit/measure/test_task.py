@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from kloc.base.errors import KlocError
 from kloc.machine import profile
 from kloc.measure import policy, task, workload
-from kloc.measure.task import Task
+from kloc.measure.oracle import Placement
+from kloc.measure.task import Task, follow_up
 
 
 def comparison(*policies: str) -> list[Task]:
@@ -49,6 +51,21 @@ def test_a_policy_that_follows_is_not_listed_but_its_source_once(
 
 def test_frames_are_recorded_only_for_a_policy_that_follows() -> None:
     assert not any(run.frames for run in comparison("tpp", "all-slow"))
+
+
+def test_a_run_warms_up_unless_it_is_cold() -> None:
+    (warm, _) = comparison("tpp")
+    assert "warm" in warm.job().scripts
+    cold = replace(warm, cold=True)
+    assert cold.job().scripts.keys() == warm.job().scripts.keys() - {"warm"}
+    assert cold.listing() == f"{warm.listing()}, cold"
+
+
+def test_a_run_that_follows_is_as_cold_as_the_first() -> None:
+    placement = Placement(b"", 0, 0, 0)
+    (warm, _) = comparison("all-slow")
+    for first in (warm, replace(warm, cold=True)):
+        assert follow_up(first, policy.load("oracle"), placement).cold == first.cold
 
 
 def test_a_title_has_workload_policy_seed_and_variant() -> None:

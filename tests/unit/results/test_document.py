@@ -128,6 +128,8 @@ def test_documents_of_different_variants_and_sizes_differ() -> None:
     quick = run("tpp", 1, size=asdict(workload.QUICK))
     (line,) = document.differences(document_of(one), document_of(quick))
     assert document.FULL_SIZE in line and "quick" in line
+    (line,) = document.differences(document_of(one), document_of(run("tpp", 1, cold=True)))
+    assert line == "warm-up: before the region vs. none"
 
 
 def test_documents_with_different_runs_are_joined_without_losing_keys() -> None:

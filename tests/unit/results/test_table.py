@@ -178,6 +178,19 @@ def test_heading_names_the_machine_and_the_number_of_seeds() -> None:
     assert heading(*several).endswith(", 2 cores, 2 seeds")
 
 
+def test_heading_names_cold_runs() -> None:
+    warm, cold = run("stock", 1), run("tpp", 1, cold=True)
+    assert heading(cold).endswith(", cold")
+    assert heading(warm, cold).endswith(", some cold")
+    assert "cold" not in heading(warm)
+
+
+def test_a_note_on_all_runs_does_not_name_them() -> None:
+    runs = [run(name, 1, notes=["odd"]) for name in ("tpp", "stock")]
+    assert table.remarks(runs) == ["all runs: odd"]
+    assert table.remarks(runs[:1]) == ["redis/tpp: odd"]
+
+
 def test_heading_names_sizes_other_than_the_full_one() -> None:
     full, quick = run("stock", 1), run("tpp", 1, size=asdict(workload.QUICK))
     assert heading(quick).endswith(", --quick")
@@ -186,7 +199,7 @@ def test_heading_names_sizes_other_than_the_full_one() -> None:
 
 def test_a_note_is_printed_once_with_the_runs_that_have_it() -> None:
     runs = [run("tpp", 1, notes=["odd"]), run("stock", 1, notes=["odd"])]
-    runs += on_variant("fast x 2", [run("tpp", 1, notes=["odd"])])
+    runs += on_variant("fast x 2", [run("tpp", 1, notes=["odd"]), run("stock", 1)])
     assert table.remarks(runs) == ["redis/tpp, redis/stock, redis/tpp (fast x 2): odd"]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from kloc.base.stats import total
 from kloc.base.words import plural
 from kloc.measure.record import Run
+from kloc.results.document import is_cold
 from kloc.results.report import context, formats, headline, kinds, plots, reproduction
 from kloc.results.report.cases import Case, cases, in_order
 from kloc.results.report.figure import Table
@@ -65,6 +66,8 @@ def _subtitle(document: Mapping[str, Any], all_cases: Sequence[Case]) -> str:
     parts.append(plural(int(runs[0].get("cores", 1)), "core"))
     seeds = sorted({run["seed"] for run in runs})
     parts.append(plural(len(seeds), "seed") if len(seeds) > 1 else f"seed {seeds[0]}")
+    if any(is_cold(run) for run in runs):
+        parts.append("measured cold" if all(is_cold(run) for run in runs) else "some measured cold")
     if release := (document.get("kernel") or {}).get("release"):
         parts.append(f"Linux {release}")
     return " · ".join(parts)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kloc.machine import profile
 from kloc.measure import workload
-from kloc.results.document import size_option
+from kloc.results.document import is_cold, size_option
 from kloc.results.report.cases import Case
 from kloc.results.report.structure import Block, Section
 
@@ -22,7 +22,7 @@ def section(lines: Iterable[str]) -> Section:
 def commands(all_cases: Sequence[Case]) -> Iterator[str]:
     """Yield the commands that repeat all runs, with as many runs in each as possible."""
     known = set(workload.names())
-    workloads: dict[tuple[str, str, str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    workloads: dict[tuple[str, str, str, bool, tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for case in all_cases:
         if case.workload not in known:
             yield from _own_program(case)
@@ -30,11 +30,13 @@ def commands(all_cases: Sequence[Case]) -> Iterator[str]:
             yield from _what_if(case)
         else:
             seeds = tuple(sorted({run["seed"] for run in case.runs}))
-            size = size_option(case.runs[0])
-            key = (case.machine, case.variant, size, tuple(case.policies), seeds)
+            first = case.runs[0]
+            length = size_option(first), is_cold(first)
+            key = (case.machine, case.variant, *length, tuple(case.policies), seeds)
             workloads.setdefault(key, []).append(case.workload)
-    for (machine, variant, size, policies, seeds), names in workloads.items():
+    for (machine, variant, size, cold, policies, seeds), names in workloads.items():
         options = [*_machine_options(machine, variant), *_size_options(size)]
+        options += ["--cold"] if cold else []
         if seeds == tuple(range(1, len(seeds) + 1)) and len(policies) > 1:
             options = ["--policies", ",".join(policies), *options, "--seeds", str(len(seeds))]
             yield shlex.join(["./kloc", "compare", *names, *options])

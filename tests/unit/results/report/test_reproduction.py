@@ -37,6 +37,13 @@ def test_commands_have_the_size() -> None:
     assert "--long" in line.split()
 
 
+def test_commands_of_cold_runs_are_cold() -> None:
+    assert commands(run("tpp", 1, cold=True), run("stock", 1, "rocksdb")) == [
+        "./kloc run redis --policy tpp --machine tiered --cold --seed 1",
+        "./kloc run rocksdb --policy stock --machine tiered --seed 1",
+    ]
+
+
 def test_a_machine_that_is_no_profile_of_kloc_is_a_file() -> None:
     (line,) = commands(run("tpp", 1, machine={"name": "mine"}))
     assert "--machine mine.toml" in line
