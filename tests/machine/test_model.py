@@ -25,7 +25,13 @@ CHASES = 2 * ((64 + 16) << 10)
 """Misses of the program known_latency on two nodes, at least."""
 
 
-@pytest.fixture(scope="module", params=profile.names())
+MACHINES = [
+    name if name == profile.DEFAULT else pytest.param(name, marks=pytest.mark.soak)
+    for name in profile.names()
+]
+
+
+@pytest.fixture(scope="module", params=MACHINES)
 def machine(request: pytest.FixtureRequest) -> runner.Measured:
     """The known answers of a profile's machine."""
     (measured,) = runner.measure([profile.load(request.param)], answers.GROUPS)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hotset THREADS MIB MS: threads that read the same set of MIB mebibytes over and over,
- * for MS milliseconds of simulated time.
+ * for MS milliseconds of simulated time. Each address is read from the line before, so
+ * that a thread waits for each line and the host has few instructions to execute.
  *
  * The set begins in slow memory (node 1), and no memory policy keeps it there. So a
  * tiering policy must promote it.
@@ -13,8 +14,10 @@
 #define MPOL_DEFAULT	0
 #define MPOL_PREFERRED	1
 
-static volatile uint64_t *set;
-static size_t words;
+#define STEP		(5 * LINE)	/* no stream */
+
+static char *set;
+static size_t size;
 static uint64_t end_ns;
 
 static void prefer(int mode, unsigned long nodes)
@@ -25,13 +28,11 @@ static void prefer(int mode, unsigned long nodes)
 
 static void *read_on(void *unused)
 {
-	uint64_t sum = 0;
-
 	(void)unused;
 	while (clock_ns(CLOCK_MONOTONIC) < end_ns)
-		for (size_t i = 0; i < words; i += 5 * LINE / sizeof(*set))
-			sum += set[i];
-	return (void *)(uintptr_t)(sum & 0);
+		for (void *volatile *at = (void *volatile *)set; at; at = *at)
+			;
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -43,16 +44,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: hotset THREADS MIB MS\n");
 		return 2;
 	}
-	words = (size_t)atoi(argv[2]) * 1024 * 1024 / sizeof(*set);
-	set = mmap(NULL, words * sizeof(*set), PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size = (size_t)atoi(argv[2]) * 1024 * 1024;
+	set = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (set == MAP_FAILED)
 		fail("mmap");
-	if (madvise((void *)set, words * sizeof(*set), MADV_NOHUGEPAGE))
+	if (madvise(set, size, MADV_NOHUGEPAGE))
 		fail("madvise");
 	prefer(MPOL_PREFERRED, 1UL << 1);
-	for (size_t i = 0; i < words; i += 512)
-		set[i] = i;
+	/* The last line has a null pointer. */
+	for (size_t at = 0; at + 2 * STEP <= size; at += STEP)
+		*(void **)(set + at) = set + at + STEP;
 	prefer(MPOL_DEFAULT, 0);
 	end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)atoi(argv[3]) * 1000000;
 	for (int i = 0; i < count; i++)
