@@ -51,6 +51,7 @@ def run(
     warm_up: dict[str, Any] | None = WARM_UP,
     absent: str | None = None,
     cold: bool = False,
+    slices: int = 2,
 ) -> record.Run:
     """Return the result of a run under the policy `name`, after a warm-up unless it is None.
 
@@ -64,7 +65,7 @@ def run(
         "stat_end": "cpu 1 2 3 4 8 6 7 0 0 0\n",
         "kthreads_begin": "kswapd0 100\nkloc_node0 5\n",
         "kthreads_end": "kswapd0 107\nkloc_node0 5\n",
-        "warm_slices": "1 900 7\n2 901 6\n",
+        "warm_slices": "".join(f"{i} {899 + i} {8 - i}\n" for i in range(1, slices + 1)),
         **({"settled": "yes"} if settled else {}),
     }
     if absent is not None:

@@ -60,6 +60,27 @@ def test_workload_of_the_guide_works(
         readfiles.outcome({"measured": "0\n"}, few)
 
 
+def test_warm_up_of_the_docs_reads_other_files_in_each_slice(
+    readfiles: workload.Workload, tmp_path: Path
+) -> None:
+    text = (PROJECT / "docs" / "workloads.md").read_text()
+    (code,) = re.findall(r"^```python\n(def _warm_up.*?)^```$", text, re.M | re.S)
+    names = dict(vars(sys.modules["readfiles"]))
+    exec(code, names)
+    few, data = workload.Size(load=0.01, measured=0.01), tmp_path / "data"
+    data.mkdir()
+
+    def done(text: str, *arguments: str) -> str:
+        run = ["sh", "-e", "-c", text.replace("/data", str(data)), "-", *arguments]
+        return subprocess.run(run, check=True, capture_output=True, text=True).stdout
+
+    done(readfiles.setup(few, 1))
+    script = names["_warm_up"](few, 1)
+    assert int(done(script, "1")) == few.operations(5_000) * 16_384
+    drawn = script.replace("| wc -c", "").replace("xargs cat", "cat")
+    assert done(drawn, "1") != done(drawn, "2")
+
+
 def test_machine_of_the_guide_has_every_key(tmp_path: Path) -> None:
     path = tmp_path / "half.toml"
     path.write_text(example("toml", 0))

@@ -61,6 +61,9 @@ UNDESCRIBED = (
 NS_PER_TICK = 10_000_000
 """The unit of /proc/stat."""
 
+SLICES_SETTLED = 3
+"""This many slices of the warm-up in a row have to be alike (see machine/guest/agent)."""
+
 CLOCK_ERROR_MAX = 0.01
 """A larger difference of the guest's clock from simulated time is noted."""
 
@@ -296,8 +299,10 @@ def _warm_up_note(warm: Mapping[str, Any] | None, cold: bool) -> str:
         return "measured cold: its measured phase cannot be repeated to warm up"
     if warm["settled"]:
         return ""
-    count = len(warm["slices"])
-    return f"had not settled after a warm-up of {plural(count, 'slice')}"
+    count = plural(len(warm["slices"]), "slice")
+    if len(warm["slices"]) < SLICES_SETTLED:
+        return f"a warm-up of {count} does not show whether it had settled"
+    return f"had not settled after a warm-up of {count}"
 
 
 def _words(counters: Iterable[str]) -> str:

@@ -29,6 +29,10 @@ POLL_SECONDS = 0.2
 """How often the running machines are checked."""
 
 
+BEFORE_WARM_UP = ("boot", "setup")
+"""The stages of a machine in which a warm-up cannot have changed anything."""
+
+
 class Incomplete(KlocError):
     """Some runs failed; `runs` are the results of the others."""
 
@@ -138,9 +142,14 @@ def _run_all(
                     if run.goes_on():
                         continue
                 except KlocError as error:
-                    failures[run.task.title()] = error
-                    if len(todo) > 1:
-                        terminal.say(f"{run.task.title()} failed: {error.message}")
+                    if again := run.without_warm_up():
+                        reason = error.message.partition("\n")[0]
+                        terminal.say(f"{reason}; measuring {again.title()} without a warm-up")
+                        waiting.insert(0, again)
+                    else:
+                        failures[run.task.title()] = error
+                        if len(todo) > 1:
+                            terminal.say(f"{run.task.title()} failed: {error.message}")
                 terminal.detail(f"{run.task.title()}: {run.instructions / 1e9:.1f} G instructions")
                 running.remove(run)
                 # Others may need what follows from it, and it is the longest way to the end.
@@ -174,6 +183,12 @@ class _Running:
             return False
         self.machine, self.instructions = machine, machine.instructions
         return True
+
+    def without_warm_up(self) -> Task | None:
+        """Return the run to make after this one has failed, None if it would fail as well."""
+        if self.machine is None or self.machine.stage in BEFORE_WARM_UP:
+            return None
+        return self.task.without_warm_up()
 
 
 def _steps(

@@ -21,7 +21,7 @@ class Task:
     """One run to make.
 
     `frames`, `follow` and `observe` are those of the machine's Job. `placement` is that of the
-    oracle. `cold`: without a warm-up.
+    oracle. `cold`: without a warm-up. `unrepeatable`: without one, because a run failed after it.
     """
 
     workload: Workload
@@ -34,6 +34,7 @@ class Task:
     observe: bool = False
     placement: Placement | None = None
     cold: bool = False
+    unrepeatable: bool = False
 
     def job(self) -> Job:
         """Return the machine's job."""
@@ -43,7 +44,7 @@ class Task:
         }
         if self.workload.start:
             scripts["start"] = self.workload.start(self.size, self.seed)
-        if not self.cold and (slices := self.workload.slices(self.size, self.seed)):
+        if slices := self._slices():
             scripts["warm"] = slices
         if self.workload.check:
             scripts["check"] = self.workload.check(self.size, self.seed)
@@ -63,6 +64,20 @@ class Task:
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
             slices=self.workload.slices_max,
         )
+
+    def _slices(self) -> str | None:
+        if self.cold or self.unrepeatable:
+            return None
+        return self.workload.slices(self.size, self.seed)
+
+    def without_warm_up(self) -> Task | None:
+        """Return the run to make if this one fails after a warm-up that may be the reason.
+
+        None if it had no warm-up, or one that the workload's author has foreseen.
+        """
+        if self.cold or self.unrepeatable or not self.workload.warm_up_is_a_guess:
+            return None
+        return replace(self, unrepeatable=True)
 
     def outcome(self, raw: Raw) -> Outcome:
         """Return the workload's outcome, from the output of its scripts.

@@ -10,6 +10,7 @@ work was done.
 from __future__ import annotations
 
 import importlib.util
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +77,9 @@ class Workload:
     `warm_up` returns a script that does one slice of the warm-up: operations of the same kind as
     `measured` does, with another seed. The script gets the number of the slice, from 1 on, as $1.
     At most `slices_max` slices run, until the machine has settled. Without `warm_up`, `start` and
-    `measured` run once, if that is `repeatable`: if the check does not mind.
+    `measured` run once, with another seed. `repeatable` says whether the region and the check
+    still succeed after that. If it is None, nobody knows: kloc tries it, and measures once more
+    without a warm-up if the run fails.
 
     `instructions` is about how many instructions a full-size run executes in total, for estimates
     of the time left. `programs` are C files in workloads/src; the machine has each program in its
@@ -95,17 +98,26 @@ class Workload:
     programs: tuple[str, ...] = ()
     warm_up: Callable[[Size, int], str] | None = None
     slices_max: int = 1
-    repeatable: bool = True
+    repeatable: bool | None = None
 
     def slices(self, size: Size, seed: int) -> str | None:
         """Return the script of a slice of the warm-up, None if there can be no warm-up."""
         if self.warm_up:
             return self.warm_up(size, seed)
-        if not self.repeatable:
+        if self.repeatable is False:
             return None
         # Other seeds than the region's, which begin with 1.
-        start = self.start(size, seed + WARM_SEED) if self.start else ""
-        return start + self.measured(size, seed + WARM_SEED)
+        measured = self.measured(size, seed + WARM_SEED)
+        if not self.start:
+            return measured
+        # In shells of their own, as around the region: each waits for its own processes only.
+        scripts = (self.start(size, seed + WARM_SEED), measured)
+        return "".join(f"sh -e -c {shlex.quote(script)}\n" for script in scripts)
+
+    @property
+    def warm_up_is_a_guess(self) -> bool:
+        """Whether nobody has said that `measured` can be repeated, which the warm-up does."""
+        return self.warm_up is None and self.repeatable is None
 
 
 def percentiles(

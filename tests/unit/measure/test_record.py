@@ -85,8 +85,13 @@ def test_a_warm_up_has_its_slices() -> None:
 
 
 def test_a_machine_that_has_not_settled_is_noted() -> None:
-    (note,) = run("stock", settled=False)["notes"]
-    assert "not settled" in note and "2 slices" in note
+    (note,) = run("stock", settled=False, slices=4)["notes"]
+    assert note == "had not settled after a warm-up of 4 slices"
+
+
+def test_a_warm_up_that_is_too_short_to_tell_is_noted() -> None:
+    (note,) = run("stock", settled=False, slices=1)["notes"]
+    assert "1 slice does not show" in note
 
 
 def test_a_cold_run_is_noted() -> None:

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -137,4 +138,57 @@ def test_ctrl_c_keeps_the_results_of_finished_runs(stopped: list[str]) -> None:
 def test_a_single_run_raises_its_own_error(stopped: list[str]) -> None:
     with pytest.raises(KlocError, match=r"^measured ended with status 1$"):
         made({"stock": "false\n"}, stopped)
+    assert stopped == ["w"]
+
+
+class Once(Ended):
+    """A machine in which the measured script succeeds once only."""
+
+    def step(self) -> Any:
+        if self.stage == "measured":
+            self.stage = "warm-up" if "warm" in self.job.scripts else "check"
+            return None
+        if self.stage == "warm-up":
+            raise KlocError("measured ended with status 1\n    mkdir: File exists")
+        return super().step()
+
+
+def test_a_run_that_fails_after_a_guessed_warm_up_is_made_without_one(
+    stopped: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(launcher, "Machine", Once)
+    runs = made({"all-slow": "1\n", "stock": "1\n"}, stopped)
+    assert [run["policy"] for run in runs] == ["all-slow", "stock"]
+    assert stopped == ["w"] * 4
+    messages = capsys.readouterr().err
+    assert "ended with status 1; measuring w under stock, seed 1 without a warm-up" in messages
+
+
+@pytest.mark.parametrize(
+    "said", [{"repeatable": True}, {"warm_up": lambda size, seed: "true\n"}], ids=str
+)
+def test_a_run_that_fails_after_a_warm_up_of_its_author_has_failed(
+    said: dict[str, Any], stopped: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "Machine", Once)
+    todo = made_up_task("stock", "1\n")
+    todo = replace(todo, workload=replace(todo.workload, **said))
+    parts: Any = {"w": stopped}
+    with pytest.raises(KlocError, match="status 1"):
+        runner.measure([todo], [todo.policy], parts)
+    assert stopped == ["w"]
+
+
+def test_a_run_that_fails_before_its_warm_up_is_not_repeated(
+    stopped: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Loading(Once):
+        def step(self) -> Any:
+            if self.stage == "setup":
+                raise KlocError("setup ended with status 1")
+            self.stage = "setup"
+
+    monkeypatch.setattr(launcher, "Machine", Loading)
+    with pytest.raises(KlocError, match="setup ended"):
+        made({"stock": "1\n"}, stopped)
     assert stopped == ["w"]

@@ -4,12 +4,15 @@
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.measure import workload
+from kloc.machine import profile
+from kloc.measure import policy, workload
+from kloc.measure.task import Task
 from kloc.measure.workload import FULL, LONG, QUICK, Outcome, Size, Workload, WorkloadFailed
 
 DB_BENCH = """
@@ -120,6 +123,69 @@ def test_the_seed_changes_the_measured_script_and_not_the_setup(name: str) -> No
     # liblinear draws the order of its rows itself, with a fixed seed.
     assert (region(what, 1) != region(what, 2)) == (name != "liblinear")
     assert what.setup(FULL, 1) == what.setup(FULL, 2)
+
+
+def seven_fields(directory: Path) -> Workload:
+    """Write a workload file with only the first seven fields, in their order; return it."""
+    (directory / "theirs.py").write_text(
+        "from kloc.measure.workload import Outcome, Workload\n"
+        "def workloads():\n"
+        "    yield Workload('theirs', 'a workload of other people', ('fio',),\n"
+        "        lambda size, seed: 'load\\n', lambda size, seed: f'work {seed}\\n',\n"
+        "        lambda size, seed: 'check\\n', lambda printed, size: Outcome(7, None))\n"
+    )
+    return workload.load("theirs")
+
+
+def test_a_file_with_the_first_seven_fields_has_a_warm_up(directory: Path) -> None:
+    theirs = seven_fields(directory)
+    todo = Task(theirs, policy.load("stock"), profile.load("tiered"), 3, FULL)
+    job = todo.job()
+    assert job.scripts == {
+        "setup": "load\n",
+        "warm": "work 1003\n",
+        "measured": "work 3\n",
+        "check": "check\n",
+    }
+    assert (job.slices, job.packages) == (1, ("fio",))
+    assert theirs.outcome({}, FULL) == Outcome(7, None)
+    again = todo.without_warm_up()
+    assert again and "warm" not in again.job().scripts
+    assert again.without_warm_up() is None
+
+
+def test_a_workload_that_cannot_be_repeated_has_no_warm_up(directory: Path) -> None:
+    assert replace(seven_fields(directory), repeatable=False).slices(FULL, 1) is None
+
+
+def test_a_warm_up_of_start_and_region_runs_each_in_a_shell_of_its_own(tmp_path: Path) -> None:
+    """Otherwise `wait` in the region would wait for what `start` has started."""
+    what = replace(
+        workload.load("redis"),
+        warm_up=None,
+        start=lambda size, seed: f"it='{seed}'\nsleep 60 & echo $!\n",
+        measured=lambda size, seed: 'wait\necho "it=$it"\n',
+    )
+    script = what.slices(FULL, 1)
+    assert script
+    done = subprocess.run(
+        ["sh", "-e", "-c", f"({script}) >out; kill $(head -n 1 out)"],
+        cwd=tmp_path,
+        timeout=30,
+        check=True,
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "out").read_text().splitlines()[1:] == ["it="]
+
+
+@pytest.mark.parametrize("name", workload.names())
+def test_every_workload_here_says_how_it_warms_up(name: str) -> None:
+    what = workload.load(name)
+    assert not what.warm_up_is_a_guess
+    script = what.slices(FULL, 1)
+    assert (script is None) == (what.repeatable is False)
+    if script:
+        subprocess.run(["sh", "-n"], input=script, text=True, check=True)
 
 
 def test_quick_is_a_quarter_and_long_measures_ten_times_as_much() -> None:
