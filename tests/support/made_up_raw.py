@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kloc.machine import profile
@@ -49,13 +50,13 @@ def run(
     log: str | None = None,
     settled: bool = True,
     warm_up: dict[str, Any] | None = WARM_UP,
-    absent: str | None = None,
+    more: Mapping[str, str] | None = None,
     cold: bool = False,
     slices: int = 2,
 ) -> record.Run:
     """Return the result of a run under the policy `name`, after a warm-up unless it is None.
 
-    `absent` lists files that the kernel does not have.
+    `more` are further frames of the agent.
     """
     job = Job("w", profile.load("tiered"), {}, seed=3)
     frames = {
@@ -68,8 +69,7 @@ def run(
         "warm_slices": "".join(f"{i} {899 + i} {8 - i}\n" for i in range(1, slices + 1)),
         **({"settled": "yes"} if settled else {}),
     }
-    if absent is not None:
-        frames["absent"] = absent
+    frames.update(more or {})
     if log is not None:
         frames["kernel"] = log
     raw = Raw(frames, MODEL if model is None else model, None, console, warm_up)

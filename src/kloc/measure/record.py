@@ -58,6 +58,12 @@ UNDESCRIBED = (
 )
 """The note on a kernel that does not describe its pages and moves."""
 
+ONE_TIER = (
+    "the kernel has fast and slow memory in one tier, and so demotes and promotes nothing; "
+    "Linux 6.7 and later with CONFIG_ACPI_HMAT knows the tiers"
+)
+"""The note on a kernel that does not tell the tiers apart."""
+
 NS_PER_TICK = 10_000_000
 """The unit of /proc/stat."""
 
@@ -262,6 +268,8 @@ def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
     lines = [note] if (note := _warm_up_note(run["warm_up"], run["cold"])) else []
     if not described(raw.model):
         lines.append(UNDESCRIBED)
+    if raw.frames.get("tiers") == "1":
+        lines.append(ONE_TIER)
     if absent := raw.frames.get("absent", "").split():
         lines.append(f"not set, because the kernel does not have it: {', '.join(absent)}")
     counted = {

@@ -165,8 +165,14 @@ def test_a_kernel_without_the_driver_is_noted_and_its_own_counters_are_taken() -
 
 
 def test_settings_that_the_kernel_lacks_are_noted() -> None:
-    (note,) = run("stock", absent="/proc/sys/a\n/sys/b\n")["notes"]
+    (note,) = run("stock", more={"absent": "/proc/sys/a\n/sys/b\n"})["notes"]
     assert note.endswith(": /proc/sys/a, /sys/b")
+
+
+def test_a_kernel_that_does_not_tell_tiers_apart_is_noted() -> None:
+    assert run("stock", more={"tiers": "2"})["notes"] == []
+    (note,) = run("stock", more={"tiers": "1"})["notes"]
+    assert "in one tier" in note
 
 
 def test_keys_keep_their_order_in_result_files() -> None:
