@@ -86,8 +86,18 @@ def run(policy: str, throughput: float, seed: int, workload: str) -> dict[str, A
             "fast": {"anon": {"user": stall / 4}, "file": {"kernel": stall / 4}},
             "slow": {"slab:dentry": {"kernel": stall / 4}, "socket": {"kernel": stall / 4}},
         },
+        warm_up=made_up.warm_up(
+            *((60 + i, 1000 - 100 * i) for i in range(5)),
+            series={
+                "t_ns": [(i + 1) * 5_000_000 for i in steps],
+                "instructions": [(i + 1) * 20_000_000 for i in steps],
+                "promoted": [50 * i for i in steps],
+                "demoted": [25 * i for i in steps],
+            },
+        ),
         series={
             "t_ns": [(i + 1) * 5_000_000 for i in steps],
+            "instructions": [(i + 1) * 25_000_000 for i in steps],
             "promoted": [10 * i for i in steps],
             "demoted": [5 * i for i in steps],
             "pages_fast": {"anon": [30_000 + 100 * i for i in steps]},

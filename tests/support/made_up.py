@@ -79,10 +79,17 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
             "seconds": 2 * seconds,
             "slices": [{"time_ns": 1e9 * seconds, "moved_pages": 5}] * 2,
             "settled": True,
+            "series": {
+                "t_ns": [5_000_000, 10_000_000],
+                "instructions": [20_000_000, 50_000_000],
+                "promoted": [0, 300],
+                "demoted": [600, 600],
+            },
         },
         "migrated_pages": {"promoted": {"anon": 3}, "demoted": {"file": 4}},
         "series": {
             "t_ns": [5_000_000, 10_000_000, 15_000_000],
+            "instructions": [30_000_000, 60_000_000, 90_000_000],
             "promoted": [0, 40, 60],
             "demoted": [0, 0, 30],
             "pages_fast": {"anon": [256, 512, 512], "free": [900, 700, 700]},
@@ -90,6 +97,16 @@ def run(policy: str, throughput: float, workload: str = "redis", **other: Any) -
         },
         "hint_faults": 7,
         "notes": [],
+        **other,
+    }
+
+
+def warm_up(*slices: tuple[float, int], **other: Any) -> dict[str, Any]:
+    """Return a warm-up with slices of a duration in ms and moved pages; `other` replaces keys."""
+    return {
+        "seconds": sum(duration for duration, _ in slices) / 1e3,
+        "slices": [{"time_ns": 1e6 * duration, "moved_pages": moved} for duration, moved in slices],
+        "settled": True,
         **other,
     }
 

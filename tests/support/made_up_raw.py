@@ -35,6 +35,7 @@ MODEL: dict[str, Any] = {
     "moved": {"promoted": {}, "demoted": {"demotion": 4}},
     "series": {"t_ns": [1, 2], "pages": {"fast": {"anon": [10, 21]}, "slow": {"anon": [4, 4]}}},
 }
+OUTCOME = Outcome(100, {"p50": 1.0})
 WARM_UP: dict[str, Any] = {
     "time_ns": 3_000_000_000,
     "migrated": {"promoted": {"anon": 2}, "demoted": {"file": 3}},
@@ -53,6 +54,7 @@ def run(
     more: Mapping[str, str] | None = None,
     cold: bool = False,
     slices: int = 2,
+    outcome: Outcome = OUTCOME,
 ) -> record.Run:
     """Return the result of a run under the policy `name`, after a warm-up unless it is None.
 
@@ -73,4 +75,4 @@ def run(
     if log is not None:
         frames["kernel"] = log
     raw = Raw(frames, MODEL if model is None else model, None, console, warm_up)
-    return record.from_raw(job, policy.load(name), Outcome(100, {"p50": 1.0}), raw, cold=cold)
+    return record.from_raw(job, policy.load(name), outcome, raw, cold=cold)

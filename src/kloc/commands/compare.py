@@ -17,7 +17,7 @@ from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import document, table
+from kloc.results import details, document, table
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -78,7 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     options.add(group, "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
-    options.add(parser.add_argument_group("output"), "json", "report", "follow", "dry-run")
+    group = parser.add_argument_group("output")
+    options.add(group, "json", "report")
+    group.add_argument(
+        "--details",
+        action="store_true",
+        help="print warm-ups, migrations and the workloads' own figures, too",
+    )
+    options.add(group, "follow", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -154,7 +161,7 @@ def _deliver(
     base = profile.load(args.machine)
     noted = [{**run, "notes": [*run["notes"], *notes]} for run in runs]
     content = document.assemble(parts.values(), base.as_dict(), noted)
-    output.deliver(args, content, lambda: _print_runs(noted))
+    output.deliver(args, content, lambda: _print_runs(noted, args.details))
 
 
 def _list_tasks(todo: list[Task]) -> int:
@@ -180,7 +187,7 @@ def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
             f"--json {args.json}: one file cannot hold results that are not comparable",
             "without --json, kloc compare prints their differences",
         )
-    output.deliver(args, contents[0], lambda: _print_files(names, contents))
+    output.deliver(args, contents[0], lambda: _print_files(names, contents, args.details))
     return 0
 
 
@@ -195,11 +202,11 @@ def _report_objects(args: argparse.Namespace, name: str, contents: list[dict[str
     return 0
 
 
-def _print_files(names: list[str], contents: list[dict[str, Any]]) -> None:
+def _print_files(names: list[str], contents: list[dict[str, Any]], with_details: bool) -> None:
     """Print the table of each file, then the differences of each to the first one."""
     for name, content in zip(names, contents, strict=True):
         terminal.stdout().print(f"{name}:", markup=False)
-        _print_runs(content["runs"])
+        _print_runs(content["runs"], with_details)
     for name, content in zip(names[1:], contents[1:], strict=True):
         if differences := document.differences(contents[0], content):
             print(f"{names[0]} and {name} differ in:")
@@ -208,9 +215,11 @@ def _print_files(names: list[str], contents: list[dict[str, Any]]) -> None:
             print(f"{names[0]} and {name}: same machine, same versions")
 
 
-def _print_runs(runs: list[record.Run]) -> None:
+def _print_runs(runs: list[record.Run], with_details: bool) -> None:
     console = terminal.stdout()
     console.print(*table.comparisons(runs, console.width), sep="\n")
+    if with_details:
+        console.print(details.details(runs))
     for line in table.remarks(runs):
         console.print(line, markup=False)
 

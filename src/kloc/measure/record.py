@@ -128,7 +128,9 @@ def from_raw(
         run["placement"] = {"fast": list(policy.fast_kinds)}
     if "objects" in model:
         run["objects"] = model["objects"]
-    run["notes"] = notes(policy, run, raw)
+    if outcome.figures:
+        run["figures"] = dict(outcome.figures)
+    run["notes"] = [*outcome.notes, *notes(policy, run, raw)]
     return run
 
 

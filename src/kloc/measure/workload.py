@@ -14,7 +14,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -58,10 +58,16 @@ LENGTHS = {"quick": QUICK, "long": LONG}
 
 @dataclass(frozen=True)
 class Outcome:
-    """Completed operations, and their latency in ns by percentile, None if it is unknown."""
+    """Completed operations, and their latency in ns by percentile, None if it is unknown.
+
+    `figures` are others that only this workload has, by the name that tables show. `notes` say what
+    to know about them.
+    """
 
     operations: int
     latency_ns: Mapping[str, float] | None
+    figures: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,7 @@ class Run(TypedDict):
     cold: NotRequired[bool]
     settings: NotRequired[dict[str, Any]]
     placement: NotRequired[Placement]
+    figures: NotRequired[dict[str, float]]
     latency_ns: NotRequired[dict[str, float | None] | None]
     stall_ns: NotRequired[dict[str, Sums]]
     idle_ns: NotRequired[float]

@@ -152,6 +152,7 @@ def summary(run: Run) -> RenderableType:
         "warm-up": _warm_up(run),
         "idle, s": f"{run['idle_ns'] / 1e9:.4f}",
         "idle, waiting for storage, s": f"{run['storage_wait_ns'] / 1e9:.4f}",
+        **{name: f"{value:,.0f}" for name, value in run.get("figures", {}).items()},
         "pages promoted": f"{total(migrated['promoted']):,.0f}",
         "pages demoted": f"{total(migrated['demoted']):,.0f}",
         "hint faults": f"{run['hint_faults']:,}",

@@ -184,6 +184,16 @@ def test_comparable_files_are_one_table_and_one_document(
     assert [run["policy"] for run in json.loads(capsys.readouterr().out)["runs"]] == names
 
 
+def test_details_are_printed_only_if_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "result.json", RESULT)
+    run("compare", path)
+    assert "to settle" not in capsys.readouterr().out
+    run("compare", path, "--details")
+    assert "to settle" in capsys.readouterr().out
+
+
 def test_files_that_differ_are_shown_separately_with_their_differences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,14 @@ def test_result_has_the_figures_of_the_raw_output() -> None:
     assert (result["seed"], result["cores"], result["spare_cores"]) == (3, 4, 1)
 
 
+def test_figures_and_notes_of_the_workload_are_kept() -> None:
+    said = Outcome(100, None, {"lost operations": 7.0}, ("it never came back",))
+    result = run("stock", outcome=said)
+    assert result["figures"] == {"lost operations": 7.0}
+    assert result["notes"] == ["it never came back"]
+    assert "figures" not in run("stock")
+
+
 def test_idle_time_is_that_of_the_workloads_cores() -> None:
     assert run()["idle_ns"] == 1 + 2 + 3 + 4
 

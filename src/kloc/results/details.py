@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of `kloc compare --details`: what policies did, beyond their throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+from kloc.base.stats import total
+from kloc.measure.record import Run
+from kloc.results import document, settling
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+TITLE = "details: warm-up, then the measured region; medians over seeds"
+
+
+def details(runs: Sequence[Run]) -> Table:
+    """Return a table with a row for each variant, workload and policy.
+
+    Pages and hint faults are those of the measured region. A column for each of the workloads' own
+    figures follows.
+    """
+    from rich import box
+    from rich.table import Table
+
+    grouped: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        variant = str(run["machine"].get("variant") or document.UNCHANGED)
+        grouped.setdefault((variant, run["workload"], run["policy"]), []).append(run)
+    figures = figure_names(runs)
+    table = Table(
+        title=TITLE, title_justify="left", title_style="", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    several = len({variant for variant, _, _ in grouped}) > 1
+    for name in [*(["variant"] if several else []), "workload", "policy"]:
+        table.add_column(name)
+    columns = ("warm-up\nms", "to settle\nms", "promoted\npages", "demoted\npages", "hint\nfaults")
+    for name in [*columns, *(name.replace(" ", "\n") for name in figures)]:
+        table.add_column(name, justify="right")
+    for names, same in grouped.items():
+        table.add_row(
+            *names[0 if several else 1 :],
+            _warm_up(same),
+            settling.text(same),
+            *(_moved(same, direction) for direction in ("promoted", "demoted")),
+            _median([run["hint_faults"] for run in same if "hint_faults" in run]),
+            *(figure(same, name) for name in figures),
+        )
+    return table
+
+
+def figure_names(runs: Sequence[Run]) -> list[str]:
+    """Return the names of the figures that only some workloads have, such as "lost operations"."""
+    return list(dict.fromkeys(name for run in runs for name in run.get("figures", {})))
+
+
+def figure(runs: Sequence[Run], name: str) -> str:
+    """Return the median over seeds of a workload's own figure, empty if it does not have it."""
+    return _median([run["figures"][name] for run in runs if name in run.get("figures", {})])
+
+
+def _warm_up(runs: Sequence[Run]) -> str:
+    durations = [run["warm_up"]["seconds"] for run in runs if run.get("warm_up")]
+    return _median([1e3 * duration for duration in durations])
+
+
+def _moved(runs: Sequence[Run], direction: str) -> str:
+    moved = [run["migrated_pages"] for run in runs if "migrated_pages" in run]
+    return _median([total(pages[direction]) for pages in moved])
+
+
+def _median(values: Sequence[float]) -> str:
+    return f"{median(values):,.0f}" if values else ""
