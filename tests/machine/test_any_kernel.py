@@ -28,7 +28,7 @@ CHASED_MIB = 32
 MEASURED = "known_latency 0 1 1\nknown_latency 1 1 1\n"
 """Dependent loads from memory on the fast node, and on the slow node."""
 
-POLICIES = ("all-slow", "stock", "kloc", "oracle", "all-fast")
+POLICIES = ("all-slow", "stock", "kloc", "oracle")
 
 
 def outcome(printed: Mapping[str, str], _: Size) -> Outcome:
@@ -49,6 +49,7 @@ LATENCY = Workload(
     check=None,
     outcome=outcome,
     programs=(str(answers.SOURCES / "known_latency.c"),),
+    repeatable=False,
 )
 
 
@@ -91,7 +92,7 @@ def idle_latency(tier: Tier) -> float:
 def test_memory_has_the_latencies_of_the_profile(runs: dict[str, Any]) -> None:
     host = profile.load(profile.DEFAULT)
     fast, slow = idle_latency(host.fast), idle_latency(host.slow)
-    expected = {"stock": (fast, slow), "all-slow": (slow, slow), "all-fast": (fast, fast)}
+    expected = {"stock": (fast, slow), "all-slow": (slow, slow)}
     for policy, latencies in expected.items():
         found = list(runs[policy]["latency_ns"].values())
         assert found == pytest.approx(latencies, rel=0.01), policy

@@ -129,6 +129,29 @@ def test_results_are_printed_and_written(
     assert reports == [(tmp_path / "r", RESULT)]
 
 
+def test_policies_that_another_kernel_lacks_are_left_out_with_a_note(
+    measured: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    noted: list[Any] = []
+
+    def measure(_: object, policies: list[Any], *__: object) -> list[Any]:
+        ran.extend(one.name for one in policies)
+        return list(RESULT["runs"])
+
+    def assemble(_: object, __: object, runs: list[Any]) -> Any:
+        noted.extend(runs)
+        return RESULT
+
+    monkeypatch.setattr(compare, "_unsupported", lambda *_: {"kloc": "the kernel has no x"})
+    monkeypatch.setattr(compare, "measure", measure)
+    monkeypatch.setattr(compare.document, "assemble", assemble)
+    options = ["--kernel", "linux-image-amd64", "--policies", "tpp,kloc"]
+    assert run("compare", "redis", *options) == 0
+    assert ran == ["tpp"]
+    assert [one["notes"][-1] for one in noted] == ["policies left out: kloc (the kernel has no x)"]
+
+
 def test_json_is_alone_on_stdout(measured: None, capsys: pytest.CaptureFixture[str]) -> None:
     run("compare", "redis", "--policies", "tpp", "--json", "-")
     assert json.loads(capsys.readouterr().out) == RESULT

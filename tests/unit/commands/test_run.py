@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,6 +56,18 @@ def test_dry_run_names_program_policy_seed_and_machine(capsys: pytest.CaptureFix
     assert printed.err == ""
     run("run", "redis", "--policy", "tpp", "--cold", "--dry-run")
     assert capsys.readouterr().out == "redis under tpp, seed 1, machine tiered, cold\n"
+
+
+def test_a_policy_that_another_kernel_lacks_is_refused_before_anything_runs(
+    jobs: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = SimpleNamespace(kernel=SimpleNamespace(release="6.12-cloud"))
+    lacks = {"kloc": "the kernel has no /sys/kernel/mm/kloc/mode"}
+    monkeypatch.setattr(command, "prepare_parts", lambda *_, **__: parts)
+    monkeypatch.setattr(command.kernel_support, "unsupported", lambda *_: lacks)
+    with pytest.raises(KlocError, match=r"policy kloc cannot run on kernel 6\.12-cloud"):
+        run("run", "--kernel", "linux-image-amd64", "--policy", "kloc", "--", "true")
+    assert not jobs
 
 
 def test_job_is_what_the_options_say(jobs: list[Job], tmp_path: Path) -> None:
