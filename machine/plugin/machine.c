@@ -369,7 +369,6 @@ void machine_access_beyond(struct machine *machine, unsigned int number,
 	at_ps = start.start_ps;
 	under_way.source.frame = (uint32_t)ram_frame(range, physical);
 	under_way.source.kernel = access->kernel;
-	under_way.walk_source = under_way.source;
 	under_way.walk_ps = translate(machine, number, access, physical, at_ps,
 				      &under_way.walk_source);
 	at_ps += under_way.walk_ps;
@@ -388,6 +387,9 @@ void machine_access_beyond(struct machine *machine, unsigned int number,
 	under_way.latency_ps = fetched.latency_ps;
 	under_way.bandwidth_ps = fetched.bandwidth_ps;
 	under_way.source.tier = (uint8_t)fetched.tier;
+	/* What comes before the walk's end also has a store's wait for its address. */
+	if (!under_way.walk_ps)
+		under_way.walk_source = under_way.source;
 	under_way.content = range->bytes + ((line << LINE_SHIFT) - range->start);
 	overlap_add(&core->overlap, &under_way);
 	sample_if_due(machine, at_ps);

@@ -13,7 +13,7 @@ from kloc.machine import launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import prepare_parts
 from kloc.measure import policy, what_if
-from kloc.measure.machine_bench import answers
+from kloc.measure.machine_bench import answers, formulas
 
 pytestmark = pytest.mark.machine
 
@@ -46,7 +46,7 @@ def run(program: Path, fast_kinds: tuple[str, ...]) -> tuple[list[float], Any]:
 def test_fast_kinds_are_timed_as_fast_on_both_nodes(program: Path) -> None:
     host = profile.load(profile.DEFAULT)
     latencies, model = run(program, what_if.APPLICATION)
-    assert latencies == pytest.approx([host.fast.read_latency_ns] * 2, rel=0.01)
+    assert latencies == pytest.approx([formulas.overlapping_ns(host.fast, 1)] * 2, rel=0.01)
     assert set(model["stall_ns"]["fast"]) <= set(what_if.APPLICATION)
     assert not set(model["stall_ns"]["slow"]) & set(what_if.APPLICATION)
     assert "anon" in model["pages"]["fast"] and "anon" not in model["pages"]["slow"]
@@ -56,5 +56,5 @@ def test_other_kinds_are_timed_as_slow_on_both_nodes(program: Path) -> None:
     host = profile.load(profile.DEFAULT)
     kernel = next(row.fast for row in what_if.rows() if row.name == "kernel")
     latencies, model = run(program, kernel)
-    assert latencies == pytest.approx([host.slow.read_latency_ns] * 2, rel=0.01)
+    assert latencies == pytest.approx([formulas.overlapping_ns(host.slow, 1)] * 2, rel=0.01)
     assert set(model["stall_ns"]["slow"]) <= set(what_if.APPLICATION)

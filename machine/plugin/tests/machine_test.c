@@ -181,6 +181,22 @@ static void stalls_of_cores_are_those_of_tiers(void)
 	rig_stop();
 }
 
+/* A store whose address is under way asks late; a wait for that counts for its own tier. */
+static void a_late_store_counts_for_its_tier(void)
+{
+	rig_start("store_buffer=1\n");
+	*rig_word(RIG_SLOW) = RIG_SLOW + MEGA;
+	rig_call(KLOC_MACHINE_BEGIN);
+	rig_touch(RIG_SLOW, false);
+	rig_touch(RIG_SLOW + MEGA, true);	/* its address is in the line before */
+	rig_touch(RIG_SLOW + 2 * MEGA, true);	/* waits for a place in the buffer */
+	rig_call(KLOC_MACHINE_END);
+	CHECK(rig.region.waits_ps[OVERLAP_STORE] > 400 * PS_PER_NS);
+	CHECK(rig.region.tier_stall_ps[0] == 0);
+	CHECK(rig.region.tier_stall_ps[1] > 400 * PS_PER_NS);
+	rig_stop();
+}
+
 /* Map a virtual page by tables in the frames from 16 on, of which the first is the root. */
 static uint64_t *map_page(uint64_t address, uint64_t physical)
 {
@@ -601,6 +617,7 @@ void test_machine(void)
 	stores_take_lines_from_other_cores();
 	a_line_from_another_core_has_its_latency();
 	stalls_of_cores_are_those_of_tiers();
+	a_late_store_counts_for_its_tier();
 	walks_are_seen();
 	a_walk_counts_for_the_page_table();
 	spaces_are_kept_apart();
