@@ -41,7 +41,9 @@ def test_closed_files_of_tmpfs_are_demoted(tmp_path: Path) -> None:
     assert stat["knodes"] > 40
 
 
-SHMEM = """awk '/Shmem:/ {print "shmem_node" $2, $4}' /sys/devices/system/node/node*/meminfo"""
+# A node's counters lag behind those of its CPUs, until they are asked for.
+SHMEM = """echo 1 >/proc/sys/vm/stat_refresh
+awk '/Shmem:/ {print "shmem_node" $2, $4}' /sys/devices/system/node/node*/meminfo"""
 
 
 def test_demoted_files_of_tmpfs_are_promoted_when_they_are_read(tmp_path: Path) -> None:
@@ -98,10 +100,12 @@ MOVED = "grep -o 'nr_pages=.*reason=kloc' /sys/kernel/tracing/trace"
 def test_large_folios_of_xfs_move_without_being_split(tmp_path: Path) -> None:
     # Reading from the disk with read-ahead makes large folios.
     cold = "cd /; umount /run/disk; mount $device /run/disk; cd /run/disk; cat * >/dev/null\n"
-    setup = SCARCE + XFS + FILES + TRACED + cold
-    printed = run(tmp_path, setup, f"cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}")
+    setup = "echo 1 >/sys/kernel/mm/kloc/enabled\n" + XFS + FILES + TRACED + cold
+    # Fast memory becomes scarce after the files are in it.
+    command = f"{SCARCE} cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}"
+    printed = run(tmp_path, setup, command)
     sizes = [int(size) for size in re.findall(r"nr_pages=(\d+) src_nid=0 dst_nid=1", printed)]
-    assert parse_counts(printed)["demoted_inactive_file"] > 35 * MIB_OF_PAGES
+    assert parse_counts(printed)["demoted_inactive_file"] > 4 * MIB_OF_PAGES
     # Most pages were moved in folios of 16 pages or more, as they were read.
     assert sum(size for size in sizes if size >= 16) > sum(sizes) / 2
 

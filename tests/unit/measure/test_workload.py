@@ -43,13 +43,13 @@ requests 300
 """
 
 
-def rocksdb(measured: str = DB_BENCH, keys: int = 600_000, log: int = 1750) -> Outcome:
+def rocksdb(measured: str = DB_BENCH, keys: int = 600_000, log: int = 625) -> Outcome:
     printed = {"measured": measured, "check": f"keys db {keys}\nkeys log {log}\n"}
     return workload.load("rocksdb").outcome(printed, FULL)
 
 
 def redis(
-    keys: int = 50_000, errors: int = 0, calls: int = 15_024, clients: str = 16 * REDIS
+    keys: int = 50_000, errors: int = 0, calls: int = 7_520, clients: str = 16 * REDIS
 ) -> Outcome:
     per_server = (
         f"cmdstat_set:calls={calls - 1000},usec=1\ncmdstat_get:calls=1000,usec=1\n"
@@ -79,13 +79,13 @@ def test_rocksdb_that_did_not_do_its_work_fails(measured: str, keys: int, reason
 
 
 def test_rocksdb_whose_log_lost_keys_fails() -> None:
-    with pytest.raises(WorkloadFailed, match="database log holds 1749 keys and not 1750"):
-        rocksdb(log=1749)
+    with pytest.raises(WorkloadFailed, match="database log holds 624 keys and not 625"):
+        rocksdb(log=624)
 
 
 def test_redis_counts_the_servers_operations_and_merges_the_clients_latencies() -> None:
     outcome = redis()
-    assert outcome.operations == 8 * 15_024
+    assert outcome.operations == 8 * 7_520
     assert outcome.latency_ns is not None
     # 225 of each 600 requests took up to 60 us, and 450 took up to 80 us.
     assert outcome.latency_ns["p50"] == pytest.approx(66_666.7)
@@ -97,8 +97,8 @@ def test_redis_that_lost_keys_or_operations_or_reported_errors_fails() -> None:
         redis(keys=49_999)
     with pytest.raises(WorkloadFailed, match="errors 0"):
         redis(errors=2)
-    with pytest.raises(WorkloadFailed, match="did 120000 of 120192"):
-        redis(calls=15_000)
+    with pytest.raises(WorkloadFailed, match="did 59840 of 60160"):
+        redis(calls=7_480)
     with pytest.raises(WorkloadFailed, match="30 of 32 clients told"):
         redis(clients=15 * REDIS)
 
