@@ -53,6 +53,11 @@ class ForeignKernel:
     release: str
     origin: dict[str, str]
 
+    @property
+    def image(self) -> Path:
+        """What QEMU boots."""
+        return self.bzimage
+
     def described(self) -> dict[str, str]:
         """Return what a result says of its kernel."""
         return {"release": self.release, **self.origin}

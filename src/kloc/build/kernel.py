@@ -46,6 +46,11 @@ class Kernel:
     series: str
 
     @property
+    def image(self) -> Path:
+        """What QEMU boots: the ELF file, which the machine need not decompress."""
+        return self.vmlinux
+
+    @property
     def initramfs(self) -> None:
         """None: the drivers of the machine's disk are built in."""
 

@@ -78,7 +78,7 @@ def _qemu_arguments(kernel: Kernel, directory: Path, plugin: Sequence[str]) -> l
         *qemu.clock_arguments(insn_ps=1000, quantum_ns=1000),
         *qemu.hardware_arguments(profile.load(profile.DEFAULT), MEMORY, cpus=1, seed=1),
         *("-plugin", ",".join(plugin)),
-        *("-kernel", str(kernel.bzimage), "-initrd", str(directory / INITRAMFS)),
+        *("-kernel", str(kernel.image), "-initrd", str(directory / INITRAMFS)),
         *("-append", COMMAND_LINE, "-monitor", "none"),
         *("-serial", f"file:{directory / 'console'}", "-serial", "stdio"),
     ]

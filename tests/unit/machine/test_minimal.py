@@ -54,7 +54,7 @@ def run(directory: Path) -> list[str]:
     files = {"init": directory / "program", "settings": directory / "text"}
     for path in files.values():
         path.write_text("content")
-    kernel = cast(Kernel, SimpleNamespace(bzimage=Path("/bzImage")))
+    kernel = cast(Kernel, SimpleNamespace(image=Path("/vmlinux")))
     lines: list[str] = []
     minimal.run(kernel, files, ["/counter.so", "output=x"], lines.append, directory)
     return lines
