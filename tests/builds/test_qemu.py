@@ -11,7 +11,7 @@ import re
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,14 +114,24 @@ def image_of_blocks() -> bytes:
     return b"".join(struct.pack("<I", n * 1000) * (BLOCK // 4) for n in range(BLOCKS))
 
 
-def execute(tools: Root, machine_qemu: Qemu, programs: Path, directory: Path, cpus: int) -> Run:
-    """Run the guest with its files in `directory`."""
+def execute(
+    tools: Root,
+    machine_qemu: Qemu,
+    programs: Path,
+    directory: Path,
+    cpus: int,
+    options: Sequence[str] = (),
+) -> Run:
+    """Run the guest with its files in `directory`. `options` are added to the disk's."""
     image = directory / "image"
     image.write_bytes(image_of_blocks())
-    disk = (
-        f"driver=timed,node-name=disk,filename={image},"
-        f"read-latency-ns={READ_NS},write-latency-ns={WRITE_NS},"
-        f"read-bytes-per-us={BYTES_PER_US},write-bytes-per-us={BYTES_PER_US}"
+    disk = ",".join(
+        [
+            f"driver=timed,node-name=disk,filename={image}",
+            f"read-latency-ns={READ_NS},write-latency-ns={WRITE_NS}",
+            f"read-bytes-per-us={BYTES_PER_US},write-bytes-per-us={BYTES_PER_US}",
+            *options,
+        ]
     )
     tools.run(
         [
@@ -327,6 +337,15 @@ def test_disk_does_not_write_to_the_image(
     assert alone.value("last_word") == 0x5A5A0000 + 1023
     digest = hashlib.sha256((tmp_path / "image").read_bytes()).digest()
     assert digest == hashlib.sha256(image_of_blocks()).digest()
+
+
+def test_shared_disk_writes_to_the_image(
+    tools: Root, machine_qemu: Qemu, programs: Path, tmp_path: Path
+) -> None:
+    execute(tools, machine_qemu, programs, tmp_path, cpus=1, options=["shared=on"])
+    written = (tmp_path / "image").read_bytes()
+    assert len(written) == len(image_of_blocks())
+    assert struct.pack("<I", 0x5A5A0000 + 1023) in written
 
 
 def test_plugin_is_told_of_dma(run: Run) -> None:
