@@ -31,8 +31,9 @@ from kloc.build import (
     root,
 )
 from kloc.machine import guest_commands, profile
-from kloc.machine.parts import FREE, MARK
-from kloc.measure import workload
+from kloc.machine.parts import FREE, MARK, prepare_parts
+from kloc.machine.profile import Storage
+from kloc.measure import prepared, workload
 from kloc.measure.cost import runner as cost
 from kloc.measure.machine_bench import answers
 from kloc.measure.workload import Workload
@@ -55,6 +56,7 @@ CONTENTS = {
     "guest": "disk images for the machine",
     "program": "built C programs of workloads, of kloc bench and of tests",
     "data": "empty disks for the machine",
+    "prepared": "disks that workloads have prepared",
     "browser": "the Debian root with the browser that reports are tested in",
     "mypy": "the cache of the type checker",
     "scratch": "files of current runs, and of the last ones that failed",
@@ -158,14 +160,23 @@ def _builders() -> Iterator[Callable[[], object]]:
     sources.update({cost.CALLS, MARK, FREE, initramfs.INIT_SOURCE})
     sources.update(answers.SOURCES.glob("*.c"), TEST_PROGRAMS.glob("*.c"))
     yield from (partial(programs.build, source) for source in sorted(sources))
-    disks = {cost.DISK_BYTES}
+    storages: set[Storage] = set()
     for name in profile.names():
         with suppress(KlocError):
-            disks.add(profile.read(name).storage.capacity)
-    yield from (partial(_build_disk, size) for size in sorted(disks))
+            storages.add(profile.read(name).storage)
+    empty = {cost.DISK_BYTES, *(storage.capacity for storage in storages)}
+    yield from (partial(_build_empty_disk, size) for size in sorted(empty))
+    for one in workloads:
+        yield from (partial(_prepare_disks, one, storage) for storage in storages)
 
 
-def _build_disk(size: int) -> None:
+def _prepare_disks(one: Workload, storage: Storage) -> None:
+    parts = prepare_parts(one.packages, (workload.SOURCES / name for name in one.programs))
+    for size in (workload.FULL, workload.QUICK):
+        prepared.disk(one, size, 1, storage, parts)
+
+
+def _build_empty_disk(size: int) -> None:
     data_image.data_image(root.tool_root(), size)
 
 

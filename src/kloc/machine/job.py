@@ -20,7 +20,9 @@ class Job:
 
     profile       the machine
     scripts       the agent's shell scripts: setup, warm, start, measured, check. `warm` is one
-                  slice of the warm-up, and gets the slice's number; `start` is not measured
+                  slice of the warm-up, and gets the slice's number; `start` is not measured.
+                  Or `prepare` alone, which fills `disk`: nothing is measured then
+    disk          the image of the file system on /data, None for an empty one
     slices        the most slices of the warm-up
     settings      values to write to files of the guest, by path
     timing        the tier that all memory is timed as; None: each tier as itself
@@ -61,6 +63,12 @@ class Job:
     instructions: float = 20e9
     modelled: bool = True
     slices: int = 6
+    disk: Path | None = None
+
+    @property
+    def prepares(self) -> bool:
+        """Whether this job prepares its disk for other jobs, and measures nothing."""
+        return "prepare" in self.scripts
 
 
 @dataclass(frozen=True)

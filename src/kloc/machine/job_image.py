@@ -24,7 +24,7 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     """
     directory = image.parent / "job"
     directory.mkdir()
-    texts = {"mode": "shell" if job.shell else "measure" if job.modelled else "check"}
+    texts = {"mode": _mode(job)}
     if job.modelled:
         # The agent gives the job these cores, and leaves the spare ones to kernel threads.
         texts["cores"] = f"{job.profile.cores}\n"
@@ -43,6 +43,15 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     files.update({str(path.absolute()): path for path in job.copies})
     files.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
     pack(files, image)
+
+
+def _mode(job: Job) -> str:
+    """Return what the agent does."""
+    if job.shell:
+        return "shell"
+    if job.prepares:
+        return "prepare"
+    return "measure" if job.modelled else "check"
 
 
 def pack(files: Mapping[str, Path], image: Path) -> None:

@@ -107,12 +107,12 @@ class Machine:
 
     def command(self) -> list[str]:
         """Return the command line that starts QEMU for this machine."""
-        data = data_image(self.parts.root, self.job.profile.storage.capacity)
+        data = self.job.disk or data_image(self.parts.root, self.job.profile.storage.capacity)
         images = [self.parts.image.path, self.directory / "job.img", data]
         argv = qemu_arguments(self.job, self.parts, self.directory, self._memory.files, images)
         return self.parts.root.command(
             ["setpriv", "--pdeathsig", "KILL", str(self.parts.qemu.program), *argv],
-            binds=[cache.directory(), *self.parts.qemu.binds, self.directory],
+            binds=[cache.directory(), *self.parts.qemu.binds, data.parent, self.directory],
             cwd=self.directory,
         )
 
@@ -195,7 +195,7 @@ class Machine:
             raise self._failure(self.frames["failed"], self.frames.get("output"))
         if self.frames.get("done") != "complete":
             raise self._failure(f"QEMU ended (status {status}) in stage {self.stage}")
-        if not self.job.modelled:
+        if not self.job.modelled or self.job.prepares:
             return Raw(self.frames, {}, None, console)
         warm_up, measured = self._model_report()
         return Raw(self.frames, measured, self._page_frames(), console, warm_up)

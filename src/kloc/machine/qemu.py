@@ -61,10 +61,11 @@ def qemu_arguments(
         argv = ["-accel", "tcg,thread=multi"]
     argv += hardware_arguments(job.profile, memory, cpu_count(job), job.seed)
     for number, image in enumerate(images):
-        argv += _disk_arguments(number, image, job.profile.storage)
+        kept = job.prepares and image == job.disk
+        argv += _disk_arguments(number, image, job.profile.storage, kept)
     if job.modelled:
         argv += ["-plugin", f"{parts.plugin},config={directory / 'model.conf'}"]
-    argv += ["-kernel", str(parts.kernel.bzimage), "-append", kernel_command_line(job)]
+    argv += ["-kernel", str(parts.kernel.image), "-append", kernel_command_line(job)]
     if parts.kernel.initramfs is not None:
         argv += ["-initrd", str(parts.kernel.initramfs)]
     if job.shell:
@@ -97,8 +98,8 @@ def kernel_command_line(job: Job) -> str:
     )
 
 
-def _disk_arguments(number: int, image: Path, storage: Storage) -> list[str]:
-    """Return QEMU's arguments for a disk. The guest's writes do not reach the image."""
+def _disk_arguments(number: int, image: Path, storage: Storage, kept: bool) -> list[str]:
+    """Return QEMU's arguments for a disk. `kept`: the guest's writes reach the image."""
     figures = {
         "read-latency-ns": storage.read_latency_us * 1000,
         "write-latency-ns": storage.write_latency_us * 1000,
@@ -106,6 +107,7 @@ def _disk_arguments(number: int, image: Path, storage: Storage) -> list[str]:
         "write-bytes-per-us": storage.write_bandwidth * 1000,
     }
     options = ",".join(f"{key}={value:.0f}" for key, value in figures.items())
+    options += ",shared=on" if kept else ""
     node = f"disk{number}"
     # Without ioeventfd a request begins when the guest makes it, and not when the host's main
     # loop gets to it.

@@ -19,7 +19,7 @@ from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import HOST_RESERVE
-from kloc.measure import live, oracle, record
+from kloc.measure import live, oracle, prepared, record
 from kloc.measure.policy import Policy
 from kloc.measure.record import Run
 from kloc.measure.task import Task, follow_up
@@ -104,8 +104,9 @@ def measure(
             if used.frames_from == task.policy.name
         ]
 
+    ready = prepared.with_disks([replace(task, follow=followed) for task in todo], parts)
     try:
-        failures = _run_all([replace(task, follow=followed) for task in todo], parts, finished)
+        failures = _run_all(ready, parts, finished)
     except KeyboardInterrupt:
         raise Interrupted(_in_order(results, todo, policies)) from None
     runs = _in_order(results, todo, policies)

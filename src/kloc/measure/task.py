@@ -6,6 +6,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from kloc.base.errors import KlocError, unknown
 from kloc.machine.job import Job, Raw
@@ -22,6 +23,7 @@ class Task:
 
     `frames`, `follow` and `observe` are those of the machine's Job. `placement` is that of the
     oracle. `cold`: without a warm-up. `unrepeatable`: without one, because a run failed after it.
+    `disk` is the image of what the workload has prepared, None if it prepares nothing.
     """
 
     workload: Workload
@@ -35,6 +37,7 @@ class Task:
     placement: Placement | None = None
     cold: bool = False
     unrepeatable: bool = False
+    disk: Path | None = None
 
     def job(self) -> Job:
         """Return the machine's job."""
@@ -63,6 +66,7 @@ class Task:
             observe=self.observe,
             instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
             slices=self.workload.slices_max,
+            disk=self.disk,
         )
 
     def _slices(self) -> str | None:

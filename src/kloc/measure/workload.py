@@ -87,6 +87,10 @@ class Workload:
     still succeed after that. If it is None, nobody knows: kloc tries it, and measures once more
     without a warm-up if the run fails.
 
+    `prepare` returns a script that fills /data, for what takes long to load and is the same under
+    each policy, such as a database. It runs once, in a machine of its own under policy stock; the
+    disk is kept in the cache. Each run begins with it, and with nothing of it in memory.
+
     `instructions` is about how many instructions a full-size run executes in total, for estimates
     of the time left. `programs` are C files in workloads/src; the machine has each program in its
     PATH, without the suffix `.c`.
@@ -105,6 +109,7 @@ class Workload:
     warm_up: Callable[[Size, int], str] | None = None
     slices_max: int = 1
     repeatable: bool | None = None
+    prepare: Callable[[Size, int], str] | None = None
 
     def slices(self, size: Size, seed: int) -> str | None:
         """Return the script of a slice of the warm-up, None if there can be no warm-up."""

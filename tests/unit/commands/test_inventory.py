@@ -49,7 +49,13 @@ def test_every_kind_has_a_description_and_a_builder(
     monkeypatch.setattr(root.Root, "versions", lambda _: dict.fromkeys(root.VERSIONS_OF, "1"))
     assert "kernel-um" in built_kinds()
     assert built_kinds() <= inventory.CONTENTS.keys()
-    assert built_kinds() <= {path.parent.name for path in inventory.used_here()}
+    # What a workload has prepared is known only once there is a kernel to prepare it with.
+    asked: list[str] = []
+    monkeypatch.setattr(inventory, "prepare_parts", lambda *_: None)
+    monkeypatch.setattr(inventory.prepared, "disk", lambda one, *_: asked.append(one.name))
+    used = {path.parent.name for path in inventory.used_here()}
+    assert built_kinds() - {"prepared"} <= used
+    assert "rocksdb" in asked
 
 
 def test_what_the_shell_bench_and_the_tests_need_is_used_here(

@@ -55,7 +55,12 @@ def test_agent_finds_scripts_and_settings(image: Path, make_job: Callable[..., J
 
 @pytest.mark.parametrize(
     ("changes", "mode"),
-    [({}, "measure"), ({"modelled": False}, "check"), ({"shell": True}, "shell")],
+    [
+        ({}, "measure"),
+        ({"modelled": False}, "check"),
+        ({"shell": True}, "shell"),
+        ({"scripts": {"prepare": "true\n"}}, "prepare"),
+    ],
 )
 def test_mode_follows_from_the_job(
     changes: dict[str, Any], mode: str, image: Path, make_job: Callable[..., Job]

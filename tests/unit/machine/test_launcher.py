@@ -42,7 +42,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_job: Callable[..
         parts = SimpleNamespace(
             root=SimpleNamespace(command=lambda *_, **__: ["sh", "-c", script]),
             image=SimpleNamespace(path=image),
-            kernel=SimpleNamespace(bzimage=Path("/bzImage"), initramfs=None),
+            kernel=SimpleNamespace(image=Path("/vmlinux"), initramfs=None),
             plugin=Path("/model.so"),
             qemu=SimpleNamespace(program=Path("/qemu"), binds=[]),
         )
@@ -90,6 +90,11 @@ def test_job_with_frames_returns_the_per_frame_file(start: Start) -> None:
 
 def test_job_without_the_model_needs_no_report(start: Start) -> None:
     with start(COMPLETE, modelled=False) as machine:
+        assert finish(machine).model == {}
+
+
+def test_job_that_prepares_a_disk_needs_no_report(start: Start, tmp_path: Path) -> None:
+    with start(COMPLETE, scripts={"prepare": "true\n"}, disk=tmp_path / "image") as machine:
         assert finish(machine).model == {}
 
 

@@ -29,7 +29,7 @@ def arguments(tmp_path: Path, make_job: Callable[..., Job]) -> Callable[..., str
     image.write_bytes(bytes(4096))
 
     def join(initramfs: Path | None = None, **changes: Any) -> str:
-        kernel = SimpleNamespace(bzimage=Path("/bzImage"), initramfs=initramfs)
+        kernel = SimpleNamespace(image=Path("/vmlinux"), initramfs=initramfs)
         parts = SimpleNamespace(plugin=Path("/model.so"), kernel=kernel)
         job = make_job(**changes)
         return " ".join(qemu_arguments(job, cast(Parts, parts), tmp_path, MEMORY, [image, image]))
@@ -67,6 +67,15 @@ def test_disks_take_the_guests_time_and_are_in_a_fixed_order(
         assert f"{node},read-latency-ns=80000,write-latency-ns=20000" in text
         assert f"virtio-blk-pci,drive=disk{number},addr={4 + number},ioeventfd=off" in text
     assert "read-bytes-per-us=1200,write-bytes-per-us=1200" in text
+
+
+def test_only_the_disk_that_a_job_prepares_is_written(
+    arguments: Callable[..., str], tmp_path: Path
+) -> None:
+    disk = tmp_path / "image"
+    assert "shared" not in arguments(disk=disk, scripts={"measured": "true\n"})
+    assert "shared=on" in arguments(disk=disk, scripts={"prepare": "true\n"})
+    assert "shared" not in arguments(disk=tmp_path / "other", scripts={"prepare": "true\n"})
 
 
 def test_measured_job_has_the_profiles_cores_and_the_timing_model(

@@ -49,6 +49,21 @@ def test_a_policy_that_follows_is_not_listed_but_its_source_once(
     ]
 
 
+def test_a_disk_is_prepared_by_the_workload_and_is_that_of_the_job(tmp_path: Path) -> None:
+    (run,) = task.tasks(
+        [workload.load("rocksdb")],
+        [policy.load("tpp")],
+        profile.read("tiered"),
+        [1],
+        workload.QUICK,
+    )
+    assert run.workload.prepare is not None
+    assert "fillseq" in run.workload.prepare(workload.QUICK, 1)
+    assert "fillseq" not in run.job().scripts["setup"]
+    assert run.job().disk is None
+    assert replace(run, disk=tmp_path).job().disk == tmp_path
+
+
 def test_frames_are_recorded_only_for_a_policy_that_follows() -> None:
     assert not any(run.frames for run in comparison("tpp", "all-slow"))
 
