@@ -37,17 +37,7 @@ from kloc.machine.profile import Profile
 POLICIES = PROJECT / "policies"
 DEFAULT = "kloc"
 
-COMPARED = (
-    "all-slow",
-    "naive",
-    "stock",
-    "autonuma",
-    "tpp",
-    "kloc-nomigrate",
-    "kloc",
-    "oracle",
-    "all-fast",
-)
+COMPARED = ("all-slow", "naive", "stock", "tpp", "kloc", "oracle", "all-fast")
 """The default rows of a comparison, from the lower bound to the upper one."""
 
 TIMINGS = ("fast", "slow")
