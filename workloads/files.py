@@ -43,7 +43,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import (
+    Outcome,
+    Size,
+    Workload,
+    WorkloadFailed,
+    histogram,
+    percentiles,
+)
 
 DIRECTORIES = 300
 FILES = 200
@@ -52,7 +59,6 @@ BOXES = 16
 MESSAGES = 3_000
 ROUNDS = 450
 COUNT = re.compile(r"^([a-z]+) (\d+)$", re.M)
-TIME = re.compile(r"^time (\d+) (\d+) (\d+)$", re.M)
 
 
 def _smallfiles(command: str, size: Size, seed: int) -> str:
@@ -132,11 +138,7 @@ def _expect(what: str, text: str, expected: Mapping[str, int]) -> None:
 
 def _timed(text: str, operations: int) -> Outcome:
     """Return the outcome of `operations`, with percentiles of the latencies in `text`."""
-    histogram: dict[tuple[float, float], int] = {}
-    for low, high, count in TIME.findall(text):
-        bucket = (float(low), float(high))
-        histogram[bucket] = histogram.get(bucket, 0) + int(count)
-    return Outcome(operations, percentiles(histogram))
+    return Outcome(operations, percentiles(histogram(text)))
 
 
 def workloads() -> Iterable[Workload]:

@@ -10,6 +10,7 @@ work was done.
 from __future__ import annotations
 
 import importlib.util
+import re
 import shlex
 import sys
 import traceback
@@ -24,6 +25,7 @@ from kloc.base.paths import PROJECT
 WORKLOADS = PROJECT / "workloads"
 SOURCES = WORKLOADS / "src"
 PERCENTILES = (50, 95, 99)
+TIME = re.compile(r"^time (\d+) (\d+) (\d+)$", re.M)
 
 WARM_SEED = 1000
 """Added to the seed of the warm-up, whose operations are of the same kind, but others."""
@@ -129,6 +131,18 @@ class Workload:
     def warm_up_is_a_guess(self) -> bool:
         """Whether nobody has said that `measured` can be repeated, which the warm-up does."""
         return self.warm_up is None and self.repeatable is None
+
+
+def histogram(text: str) -> dict[tuple[float, float], int]:
+    """Return the histogram, for percentiles(), of the lines "time FROM TO COUNT" in a text.
+
+    The project's own programs print the latencies of their operations so, in ns.
+    """
+    found: dict[tuple[float, float], int] = {}
+    for low, high, count in TIME.findall(text):
+        bucket = (float(low), float(high))
+        found[bucket] = found.get(bucket, 0) + int(count)
+    return found
 
 
 def percentiles(

@@ -31,8 +31,14 @@ def details(runs: Sequence[Run]) -> Table:
         variant = str(run["machine"].get("variant") or document.UNCHANGED)
         grouped.setdefault((variant, run["workload"], run["policy"]), []).append(run)
     figures = figure_names(runs)
+    # Narrow enough for 80 columns with a workload's own figure.
     table = Table(
-        title=TITLE, title_justify="left", title_style="", box=box.SIMPLE_HEAD, pad_edge=False
+        title=TITLE,
+        title_justify="left",
+        title_style="",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     several = len({variant for variant, _, _ in grouped}) > 1
     for name in [*(["variant"] if several else []), "workload", "policy"]:

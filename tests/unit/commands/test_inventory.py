@@ -64,6 +64,7 @@ def test_what_the_shell_bench_and_the_tests_need_is_used_here(
     requests: list[object] = []
     monkeypatch.setattr(guest_image, "guest_image", requests.append)
     monkeypatch.setattr(programs, "build", requests.append)
+    monkeypatch.setattr(inventory.prepared, "disk", lambda *_: None)
     inventory.used_here()
     assert guest_commands.PACKAGES in requests
     assert PROJECT / "tests/plugin/hotset.c" in requests
