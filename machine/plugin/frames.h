@@ -44,7 +44,7 @@ void frames_free(struct frames *frames);
 /* Note which frames are free, just before the workload begins to load. */
 void frames_note_start(struct frames *frames);
 
-/* Begin a measured region: reset stalls and misses. */
+/* Modelled time begins, with the warm-up if there is one: reset stalls and misses. */
 void frames_begin(struct frames *frames);
 
 /* Count a miss of the last level on a frame, by its number in all ranges. */

@@ -474,9 +474,10 @@ void machine_flush_all(struct machine *machine, unsigned int number)
 	tlb_flush_all(&machine->cores[number].tlb);
 }
 
-/* Empty all caches, and let the tiers be idle. */
+/* Modelled time begins: caches are empty, the tiers idle, and no frame has stalled anything. */
 static void cool_down(struct machine *machine, uint64_t now_ps)
 {
+	frames_begin(&machine->frames);
 	memset(&machine->directory, 0, sizeof(machine->directory));
 	for (unsigned int i = 0; i < machine->config.cores; i++) {
 		struct core *core = &machine->cores[i];
@@ -495,7 +496,6 @@ static void begin_region(struct machine *machine, const char *name,
 			 const struct moment *now)
 {
 	pages_forget_caches(&machine->pages);
-	frames_begin(&machine->frames);
 	if (machine->observer.on)
 		observer_begin(&machine->observer, now->time_ps);
 	region_begin(&machine->region, name, now, machine->config.sample_ps);

@@ -101,8 +101,9 @@ def test_large_folios_of_xfs_move_without_being_split(tmp_path: Path) -> None:
     # Reading from the disk with read-ahead makes large folios.
     cold = "cd /; umount /run/disk; mount $device /run/disk; cd /run/disk; cat * >/dev/null\n"
     setup = "echo 1 >/sys/kernel/mm/kloc/enabled\n" + XFS + FILES + TRACED + cold
-    # Fast memory becomes scarce after the files are in it.
-    command = f"{SCARCE} cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}"
+    # Fast memory becomes scarce after the files are in it, by most of their size.
+    scarce = SCARCE.replace("free - 2000", "free + 8000")
+    command = f"{scarce} cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}"
     printed = run(tmp_path, setup, command)
     sizes = [int(size) for size in re.findall(r"nr_pages=(\d+) src_nid=0 dst_nid=1", printed)]
     assert parse_counts(printed)["demoted_inactive_file"] > 4 * MIB_OF_PAGES

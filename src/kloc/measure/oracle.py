@@ -2,7 +2,8 @@
 """Chooses the frames of the oracle: the best static placement, from the stalls of all-slow.
 
 The timing model counts for each frame of the guest's memory how long cores stalled for it in an
-all-slow run. The oracle is that run once more, with these frames timed as fast memory:
+all-slow run, from the beginning of the warm-up on: a frame that the region uses for new pages was
+often used so before. The oracle is that run once more, with these frames timed as fast memory:
 
 - frames of fast memory that were in use when the workload began, because they are there under
   every policy;
