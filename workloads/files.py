@@ -13,10 +13,10 @@ directory or a thumbnail cache.
 
 - Load: create 60,000 files in 300 directories, one file in each directory in
   turn. A file has 1 byte to 8 KiB, 4 KiB on average.
-- Measured: one process runs 80 sessions. A session draws a directory at random,
-  lists it with a stat of every file, reads all 200 files, creates 50 files under
-  temporary names, renames them, unlinks the 50 oldest files, and reads all
-  files again.
+- Measured: 4 processes, each with a quarter of the directories, run 20 sessions
+  each. A session draws a directory at random, lists it with a stat of every
+  file, reads all 200 files, creates 50 files under temporary names, renames
+  them, unlinks the 50 oldest files, and reads all files again.
 - Operations: each list, stat, read, create, rename and unlink counts as one.
 
 mail (workloads/src/mail.c) models a mail server, after Filebench's Varmail.
@@ -30,10 +30,11 @@ mail (workloads/src/mail.c) models a mail server, after Filebench's Varmail.
 - Operations: each delete, receive, append and read counts as one. A message that
   was appended to before is read and not appended to again.
 
+The warm-up of both does a quarter of the measured sessions or rounds in each slice,
+at most 4 times.
+
 Limits
 
-- There is no warm-up: the check knows one seed. The measured phase starts right
-  after the load and a sync.
 - The seed changes which directories and messages are drawn, not what is loaded.
 - The latency of a list includes the stats of its files, which count as well.
 """
@@ -44,6 +45,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from kloc.measure.workload import (
+    WARM_SEED,
     Outcome,
     Size,
     Workload,
@@ -54,32 +56,72 @@ from kloc.measure.workload import (
 
 DIRECTORIES = 300
 FILES = 200
-SESSIONS = 80
+PROCESSES = 4
+SESSIONS = 20
 BOXES = 16
 MESSAGES = 3_000
 ROUNDS = 450
+# A slice of the warm-up does this part of what is measured; there are at most as many slices.
+SLICES = 4
 COUNT = re.compile(r"^([a-z]+) (\d+)$", re.M)
 
 
-def _smallfiles(command: str, size: Size, seed: int) -> str:
-    directories, sessions = size.loaded(DIRECTORIES), size.operations(SESSIONS)
-    return f"cd /data/files\nsmallfiles {command} {directories} {FILES} {sessions} {seed}\n"
+def _setup(program: str, amount: str) -> str:
+    """Return the script that loads the files of a program, before any run."""
+    files = f"/data/{program}"
+    return f"mkdir {files}\ncd {files}\n{program} load {amount}\n>{_runs(program)}\n"
+
+
+def _run(program: str, amount: str, count: int, seed: str) -> str:
+    """Return the script of a run of `count` sessions or rounds, which continues from those before.
+
+    A file has the runs until now: the program repeats their random draws.
+    """
+    runs, run = _runs(program), f"{count} {seed}"
+    return f"cd /data/{program}\n{program} run {amount} $(cat {runs}) {run}\necho {run} >>{runs}\n"
+
+
+def _check(program: str, amount: str) -> str:
+    """Return the script that reads and verifies all files as the runs left them."""
+    return f"cd /data/{program}\n{program} check {amount} $(cat {_runs(program)})\n"
+
+
+def _runs(program: str) -> str:
+    return f"/run/kloc/{program}.runs"
+
+
+def _slice_seed(seed: int) -> str:
+    """Return the seed of a slice of the warm-up, for its script."""
+    return f"$(({seed} + {WARM_SEED} * $1))"
+
+
+def _files(size: Size) -> str:
+    return f"{size.loaded(DIRECTORIES)} {FILES} {PROCESSES}"
+
+
+def _sessions(size: Size) -> int:
+    """Return the measured sessions of a process."""
+    return size.operations(SESSIONS)
 
 
 def _smallfiles_setup(size: Size, seed: int) -> str:
-    return "mkdir /data/files\n" + _smallfiles("load", size, 0)
+    return _setup("smallfiles", _files(size))
+
+
+def _smallfiles_warm_up(size: Size, seed: int) -> str:
+    return _run("smallfiles", _files(size), -(-_sessions(size) // SLICES), _slice_seed(seed))
 
 
 def _smallfiles_measured(size: Size, seed: int) -> str:
-    return _smallfiles("run", size, seed)
+    return _run("smallfiles", _files(size), _sessions(size), f"{seed}")
 
 
 def _smallfiles_check(size: Size, seed: int) -> str:
-    return _smallfiles("check", size, seed)
+    return _check("smallfiles", _files(size))
 
 
 def _smallfiles_outcome(printed: Mapping[str, str], size: Size) -> Outcome:
-    sessions, changed = size.operations(SESSIONS), FILES // 4
+    sessions, changed = PROCESSES * _sessions(size), FILES // 4
     expected = {
         "list": sessions,
         "stat": sessions * FILES,
@@ -94,21 +136,25 @@ def _smallfiles_outcome(printed: Mapping[str, str], size: Size) -> Outcome:
     return _timed(printed["measured"], sum(expected.values()))
 
 
-def _mail(command: str, size: Size, seed: int) -> str:
-    messages, rounds = size.loaded(MESSAGES), size.operations(ROUNDS)
-    return f"cd /data/mail\nmail {command} {BOXES} {messages} {rounds} {seed}\n"
+def _mailboxes(size: Size) -> str:
+    return f"{BOXES} {size.loaded(MESSAGES)}"
 
 
 def _mail_setup(size: Size, seed: int) -> str:
-    return "mkdir /data/mail\n" + _mail("load", size, 0)
+    return _setup("mail", _mailboxes(size))
+
+
+def _mail_warm_up(size: Size, seed: int) -> str:
+    rounds = -(-size.operations(ROUNDS) // SLICES)
+    return _run("mail", _mailboxes(size), rounds, _slice_seed(seed))
 
 
 def _mail_measured(size: Size, seed: int) -> str:
-    return _mail("run", size, seed)
+    return _run("mail", _mailboxes(size), size.operations(ROUNDS), f"{seed}")
 
 
 def _mail_check(size: Size, seed: int) -> str:
-    return _mail("check", size, seed)
+    return _check("mail", _mailboxes(size))
 
 
 def _mail_outcome(printed: Mapping[str, str], size: Size) -> Outcome:
@@ -149,8 +195,9 @@ def workloads() -> Iterable[Workload]:
         packages=(),
         programs=("smallfiles.c",),
         setup=_smallfiles_setup,
+        warm_up=_smallfiles_warm_up,
+        slices_max=SLICES,
         measured=_smallfiles_measured,
-        repeatable=False,
         check=_smallfiles_check,
         outcome=_smallfiles_outcome,
         instructions=12e9,
@@ -161,8 +208,9 @@ def workloads() -> Iterable[Workload]:
         packages=(),
         programs=("mail.c",),
         setup=_mail_setup,
+        warm_up=_mail_warm_up,
+        slices_max=SLICES,
         measured=_mail_measured,
-        repeatable=False,
         check=_mail_check,
         outcome=_mail_outcome,
         instructions=14e9,

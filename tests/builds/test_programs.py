@@ -33,36 +33,49 @@ def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
     return total
 
 
-@pytest.fixture(params=["smallfiles", "mail"])
+AMOUNT = {"smallfiles": (4, 400, 2), "mail": (4, 400)}
+"""What each program loads: 1600 files."""
+
+RUNS = (20, 1, 10, 7)
+"""Two runs: their lengths and seeds."""
+
+
+@pytest.fixture(params=list(AMOUNT))
 def program(request: pytest.FixtureRequest, tools: Root, tmp_path: Path) -> str:
-    """The name of a program that has loaded and run in tmp_path."""
+    """The name of a program that has loaded and run twice in tmp_path."""
     name = str(request.param)
-    assert counts(run(name, "load", 4, 400, 20, 1, cwd=tmp_path))["time"] == 1600
-    operations = counts(run(name, "run", 4, 400, 20, 1, cwd=tmp_path))
-    assert operations.pop("time") == sum(operations.values())
-    assert all(operations.values())
+    assert counts(run(name, "load", *AMOUNT[name], cwd=tmp_path))["time"] == 1600
+    for runs in (RUNS[:2], RUNS):
+        operations = counts(run(name, "run", *AMOUNT[name], *runs, cwd=tmp_path))
+        assert operations.pop("time") == sum(operations.values())
+        assert all(operations.values())
     return name
 
 
+def check(name: str, directory: Path, runs: tuple[int, ...]) -> subprocess.CompletedProcess[str]:
+    return run(name, "check", *AMOUNT[name], *runs, cwd=directory)
+
+
 def test_check_finds_all_files(program: str, tmp_path: Path) -> None:
-    assert counts(run(program, "check", 4, 400, 20, 1, cwd=tmp_path))["read"] == 1600
+    assert counts(check(program, tmp_path, RUNS))["read"] == 1600
 
 
-def test_check_with_another_seed_fails(program: str, tmp_path: Path) -> None:
-    assert run(program, "check", 4, 400, 20, 2, cwd=tmp_path).returncode == 1
+@pytest.mark.parametrize("runs", [(20, 2, 10, 7), RUNS[:2], ()])
+def test_check_of_other_runs_fails(program: str, tmp_path: Path, runs: tuple[int, ...]) -> None:
+    assert check(program, tmp_path, runs).returncode == 1
 
 
 def test_check_finds_a_file_with_wrong_contents(program: str, tmp_path: Path) -> None:
     file = max(tmp_path.glob("*01/*"))
     file.write_bytes(bytes(file.stat().st_size))
-    done = run(program, "check", 4, 400, 20, 1, cwd=tmp_path)
+    done = check(program, tmp_path, RUNS)
     assert done.returncode == 1
     assert file.name in done.stderr
 
 
 def test_check_finds_a_lost_file(program: str, tmp_path: Path) -> None:
     max(tmp_path.glob("*01/*")).unlink()
-    assert run(program, "check", 4, 400, 20, 1, cwd=tmp_path).returncode == 1
+    assert check(program, tmp_path, RUNS).returncode == 1
 
 
 def test_rows_are_in_libsvm_format(tools: Root, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared by the workload programs: random numbers, files whose size and contents
- * follow from a 64-bit id, a histogram of operation times, and parsing of arguments.
+ * follow from a 64-bit id, a histogram of operation times, processes, and parsing of
+ * arguments.
  *
  * All functions end the program with a message if they fail.
  */
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -123,6 +125,26 @@ static inline unsigned long number(const char *text)
 	if (!*text || *end)
 		errx(2, "'%s' not a number", text);
 	return value;
+}
+
+/* Run work(0) to work(@processes - 1), each in a process of its own, and wait for all. */
+static inline void in_processes(unsigned long processes, void (*work)(unsigned long process))
+{
+	int status;
+
+	for (unsigned long process = 0; process < processes; process++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			err(1, "fork");
+		if (child == 0) {
+			work(process);
+			_exit(0);
+		}
+	}
+	while (processes--)
+		if (wait(&status) < 0 || status != 0)
+			errx(1, "a process failed");
 }
 
 #endif

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mail load|run|check BOXES MESSAGES ROUNDS SEED
+ * mail load|run|check BOXES MESSAGES [ROUNDS SEED]...
  *
  * A mail server that works on BOXES mail boxes in the current directory, with one
- * process for each box.
+ * process for each box. Each ROUNDS and SEED stand for a run.
  *
  * `load` writes MESSAGES messages to each box.
  *
- * `run` does ROUNDS rounds in each box. A round is that of Filebench's Varmail:
+ * `run` does the last of these runs; those before it have been done. A run is ROUNDS
+ * rounds in each box. A round is that of Filebench's Varmail:
  * delete a message; receive a message (create, write, sync); read a message,
  * append to it and sync it; read a message. The messages that a round reads,
  * appends to and deletes are drawn from the RECENT recent messages of the box. At
@@ -15,13 +16,10 @@
  * the place of the deleted one. All older messages are kept and never touched: mail
  * that is not deleted soon is hardly read again.
  *
- * `check` reads and verifies every message that exists after `run` with the same
- * arguments.
+ * `check` reads and verifies every message that exists after all of these runs.
  *
  * Each prints its counts of operations and their times: see report().
  */
-#include <sys/wait.h>
-
 #include "files.h"
 
 #define RECENT 256
@@ -31,7 +29,10 @@
 enum operation { DELETE, RECEIVE, APPEND, READ, OPERATIONS };
 static const char *const names[OPERATIONS] = { "delete", "receive", "append", "read" };
 
-static unsigned long messages, rounds, seed;
+static unsigned long messages;
+/* The runs: two arguments, ROUNDS and SEED, each. */
+static const char **runs;
+static size_t runs_count;
 static uint64_t buffer[(MAX_BYTES + APPENDED) / 8 + 1];
 static unsigned long done[OPERATIONS];
 static struct times times;
@@ -164,22 +165,31 @@ static void open_box(struct box *box, unsigned long number)
 	memset(box, 0, sizeof(*box));
 	box->number = number;
 	box->next = messages;
-	box->random.state = mix(seed) + number;
 	for (unsigned int slot = 0; slot < RECENT; slot++)
 		box->recent[slot] = messages - 1 - slot;
 }
 
-static void run(struct box *box)
+/* Do a run; see work_round() about @real. */
+static void do_run(struct box *box, size_t which, int real)
 {
+	unsigned long rounds = number(runs[2 * which]);
+
+	box->random.state = mix(number(runs[2 * which + 1])) + box->number;
 	for (unsigned long i = 0; i < rounds; i++)
-		work_round(box, 1);
+		work_round(box, real);
 }
 
-/* Read all messages: the older ones, and the recent ones as the rounds left them. */
+static void run(struct box *box)
+{
+	for (size_t which = 0; which < runs_count; which++)
+		do_run(box, which, which + 1 == runs_count);
+}
+
+/* Read all messages: the older ones, and the recent ones as the runs left them. */
 static void check(struct box *box)
 {
-	for (unsigned long i = 0; i < rounds; i++)
-		work_round(box, 0);
+	for (size_t which = 0; which < runs_count; which++)
+		do_run(box, which, 0);
 	for (unsigned long message = 0; message < messages - RECENT; message++)
 		read_message(box, message, 0);
 	for (unsigned int slot = 0; slot < RECENT; slot++)
@@ -212,40 +222,34 @@ static void load(unsigned long boxes)
 	report();
 }
 
-/* Run @work in one process for each box, and wait for all; fail if one of them failed. */
-static void all_boxes(unsigned long boxes, void (*work)(struct box *box))
+static void serve(unsigned long number)
 {
-	int status;
+	struct box box;
 
-	for (unsigned long number = 0; number < boxes; number++) {
-		pid_t child = fork();
+	open_box(&box, number);
+	run(&box);
+	report();
+}
 
-		if (child < 0)
-			err(1, "fork");
-		if (child == 0) {
-			struct box box;
+static void check_box(unsigned long number)
+{
+	struct box box;
 
-			open_box(&box, number);
-			work(&box);
-			report();
-			_exit(0);
-		}
-	}
-	while (boxes--)
-		if (wait(&status) < 0 || status != 0)
-			errx(1, "a server failed");
+	open_box(&box, number);
+	check(&box);
+	report();
 }
 
 int main(int argc, char **argv)
 {
 	unsigned long boxes;
 
-	if (argc != 6)
-		errx(2, "usage: mail load|run|check BOXES MESSAGES ROUNDS SEED");
+	if (argc < 4 || argc % 2)
+		errx(2, "usage: mail load|run|check BOXES MESSAGES [ROUNDS SEED]...");
 	boxes = number(argv[2]);
 	messages = number(argv[3]);
-	rounds = number(argv[4]);
-	seed = number(argv[5]);
+	runs_count = (size_t)(argc - 4) / 2;
+	runs = (const char **)argv + 4;
 	/* A report is one write(), so that those of several processes do not mix. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	if (messages < RECENT)
@@ -253,9 +257,9 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "load"))
 		load(boxes);
 	else if (!strcmp(argv[1], "run"))
-		all_boxes(boxes, run);
+		in_processes(boxes, serve);
 	else if (!strcmp(argv[1], "check"))
-		all_boxes(boxes, check);
+		in_processes(boxes, check_box);
 	else
 		errx(2, "%s is not load, run or check", argv[1]);
 	return 0;

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smallfiles load|run|check DIRECTORIES FILES SESSIONS SEED
+ * smallfiles load|run|check DIRECTORIES FILES PROCESSES [SESSIONS SEED]...
  *
  * Works on DIRECTORIES directories of FILES small files each, in the current
- * directory, like a user of a source tree, a mail directory or a thumbnail cache.
+ * directory, like users of source trees, mail directories or a thumbnail cache. Each
+ * of PROCESSES processes has directories of its own: every PROCESSES-th. Each SESSIONS
+ * and SEED stand for a run.
  *
  * `load` creates the directories and files.
  *
- * `run` does SESSIONS sessions. A session draws a directory at random, lists it
+ * `run` does the last of these runs; those before it have been done. A run is SESSIONS
+ * sessions of each process. A session draws a directory at random, lists it
  * with a stat of every file, reads all files, creates new files (a quarter of
  * FILES) under temporary names and renames them, unlinks as many of the oldest
  * files, and reads all files again.
  *
  * `check` lists all directories, and reads and verifies every file that exists
- * after `run` with the same arguments.
+ * after all of these runs.
  *
- * Each prints a line "OPERATION COUNT" for each operation, then their times: see
- * print_times().
+ * Each process prints a line "OPERATION COUNT" for each operation, then their times:
+ * see print_times().
  *
  * The files of a directory are numbered in the order in which they are created.
  * A directory holds FILES files, from number @first on.
@@ -31,7 +34,10 @@
 enum operation { LIST, STAT, READ, CREATE, RENAME, UNLINK, OPERATIONS };
 static const char *const names[OPERATIONS] = { "list", "stat", "read", "create", "rename", "unlink" };
 
-static unsigned long directories, files, sessions, seed;
+static unsigned long directories, files, processes;
+/* The runs: two arguments, SESSIONS and SEED, each. */
+static const char **runs;
+static size_t runs_count;
 static unsigned long first[MAX_DIRECTORIES];
 static uint64_t buffer[MAX_BYTES / 8 + 1];
 static unsigned long done[OPERATIONS];
@@ -187,47 +193,76 @@ static void load(void)
 			create(directory, file, "");
 }
 
-static void run(void)
+/*
+ * Do a run of a process. Without @real, only note which files each of its directories
+ * holds afterwards, and touch no file.
+ */
+static void do_run(unsigned long process, size_t which, int real)
 {
-	struct random random = { seed };
+	unsigned long sessions = number(runs[2 * which]);
+	struct random random = { mix(number(runs[2 * which + 1])) + process };
 
-	for (unsigned long i = 0; i < sessions; i++)
-		session(draw(&random, directories));
+	for (unsigned long i = 0; i < sessions; i++) {
+		unsigned long directory = draw(&random, directories / processes);
+
+		directory = directory * processes + process;
+		if (real)
+			session(directory);
+		else
+			first[directory] += files / 4;
+	}
 }
 
-/* Repeat the random draws of run() to learn which files each directory holds, and read them. */
-static void check(void)
+/* Print a line "OPERATION COUNT" for each operation, then the times. */
+static void report(void)
 {
-	struct random random = { seed };
+	for (int i = 0; i < OPERATIONS; i++)
+		printf("%s %lu\n", names[i], done[i]);
+	print_times(&times);
+	fflush(stdout);
+}
 
-	for (unsigned long i = 0; i < sessions; i++)
-		first[draw(&random, directories)] += files / 4;
-	for (unsigned long directory = 0; directory < directories; directory++) {
+static void run(unsigned long process)
+{
+	for (size_t which = 0; which < runs_count; which++)
+		do_run(process, which, which + 1 == runs_count);
+	report();
+}
+
+static void check(unsigned long process)
+{
+	for (size_t which = 0; which < runs_count; which++)
+		do_run(process, which, 0);
+	for (unsigned long directory = process; directory < directories; directory += processes) {
 		list(directory);
 		read_all(directory);
 	}
+	report();
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 6)
-		errx(2, "usage: smallfiles load|run|check DIRECTORIES FILES SESSIONS SEED");
+	if (argc < 5 || argc % 2 == 0)
+		errx(2, "usage: smallfiles load|run|check DIRECTORIES FILES PROCESSES "
+			"[SESSIONS SEED]...");
 	directories = number(argv[2]);
 	files = number(argv[3]);
-	sessions = number(argv[4]);
-	seed = number(argv[5]);
-	if (directories == 0 || directories > MAX_DIRECTORIES)
-		errx(2, "1 to %d directories", MAX_DIRECTORIES);
-	if (!strcmp(argv[1], "load"))
+	processes = number(argv[4]);
+	runs_count = (size_t)(argc - 5) / 2;
+	runs = (const char **)argv + 5;
+	/* A report is one write(), so that those of several processes do not mix. */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	if (processes == 0 || directories < processes || directories > MAX_DIRECTORIES)
+		errx(2, "at least one directory a process, and at most %d", MAX_DIRECTORIES);
+	if (!strcmp(argv[1], "load")) {
 		load();
-	else if (!strcmp(argv[1], "run"))
-		run();
-	else if (!strcmp(argv[1], "check"))
-		check();
-	else
+		report();
+	} else if (!strcmp(argv[1], "run")) {
+		in_processes(processes, run);
+	} else if (!strcmp(argv[1], "check")) {
+		in_processes(processes, check);
+	} else {
 		errx(2, "%s is not load, run or check", argv[1]);
-	for (int i = 0; i < OPERATIONS; i++)
-		printf("%s %lu\n", names[i], done[i]);
-	print_times(&times);
+	}
 	return 0;
 }
