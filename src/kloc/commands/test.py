@@ -9,7 +9,9 @@ import os
 from kloc.base import cache
 from kloc.base.errors import UsageError
 from kloc.base.paths import PROJECT
+from kloc.build import kernel, kernel_source, plugin, qemu, root
 from kloc.commands import options
+from kloc.measure import runner
 
 TESTS = PROJECT / "tests"
 
@@ -19,13 +21,17 @@ UPDATE_VARIABLE = "KLOC_UPDATE_GOLDEN"
 GOLDEN_CALL = "golden.check("
 """What all test files contain that compare printed text with tests/golden."""
 
+WORKER_MEMORY = 4 << 30
+"""The memory that a process of tests needs: two machines, which a comparison runs at once."""
+
 INTERRUPTED = 130
 
 USAGE = ("[options] [TEST...]",)
 
 DESCRIPTION = """\
 Run the tests of the Python code, of the timing model, of the kernel and inside the machine, and the
-linters. Everything that they need is built first.
+linters. Everything that they need is built first. Files of tests are run side by side, one on each
+core.
 """
 
 EXAMPLES = (
@@ -70,9 +76,28 @@ def run(args: argparse.Namespace) -> int:
             )
         os.environ[UPDATE_VARIABLE] = "1"
         tests = golden_tests()
+    elif not args.tests and not args.dry_run:
+        _build()
+        # The tests of a file share machines, and so a process.
+        arguments += ["--numprocesses", str(_workers()), "--dist", "loadfile"]
     with cache.scratch("test") as directory:
         status = pytest.main([*arguments, f"--basetemp={directory / 'tests'}", *tests])
     return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)
+
+
+def _build() -> None:
+    """Build what most tests need, so that this is shown, and not done while tests wait for it."""
+    root.tool_root()
+    kernel_source.unpatched_source()
+    qemu.build()
+    kernel.build()
+    plugin.build()
+
+
+def _workers() -> int:
+    """Return how many processes run tests: one for each core, if there is enough memory."""
+    fitting = runner.available_memory() // WORKER_MEMORY
+    return max(1, min(len(os.sched_getaffinity(0)), fitting))
 
 
 def golden_tests() -> list[str]:

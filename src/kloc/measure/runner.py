@@ -226,11 +226,11 @@ def at_once(todo: Sequence[Task]) -> int:
     largest = max(
         (task.profile.fast.capacity + task.profile.slow.capacity for task in todo), default=0
     )
-    fitting = _available_memory() // (largest + HOST_RESERVE)
+    fitting = available_memory() // (largest + HOST_RESERVE)
     return max(1, min(len(os.sched_getaffinity(0)), fitting))
 
 
-def _available_memory() -> int:
+def available_memory() -> int:
     """Return the bytes that programs can get on this host, reclaimable page cache included."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):

@@ -11,6 +11,7 @@ import pytest
 from kloc.base.errors import UsageError
 from kloc.base.paths import PROJECT
 from kloc.commands import test as command
+from kloc.measure import runner
 from support import golden
 from support.command import run
 
@@ -25,15 +26,36 @@ def arguments(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> list[str]:
         return pytest.ExitCode.OK
 
     monkeypatch.setattr(pytest, "main", main)
+    monkeypatch.setattr(command, "_build", lambda: called.append("built"))
     monkeypatch.delenv(golden.UPDATE, raising=False)
     return called
 
 
 def test_all_tests_but_soak_are_run(arguments: list[str]) -> None:
     assert run("test") == 0
+    assert arguments[0] == "built"
     assert arguments[-1] == str(PROJECT / "tests")
     assert "not soak" in arguments
     assert golden.UPDATE not in os.environ
+
+
+@pytest.mark.parametrize(("gib", "workers"), [(3, 1), (7, 1), (9, 2), (100, 3)])
+def test_files_run_side_by_side_as_cores_and_memory_allow(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, gib: int, workers: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(runner, "available_memory", lambda: gib << 30)
+    run("test")
+    at = arguments.index("--numprocesses")
+    assert arguments[at + 1] == str(workers)
+
+
+def test_named_tests_run_one_after_the_other_and_build_what_they_need(
+    arguments: list[str],
+) -> None:
+    run("test", "tests/unit")
+    assert "--numprocesses" not in arguments
+    assert "built" not in arguments
 
 
 def test_options_choose_tests(arguments: list[str]) -> None:
@@ -65,4 +87,5 @@ def test_interrupt_has_the_status_of_one(
     monkeypatch: pytest.MonkeyPatch, empty_cache: Path
 ) -> None:
     monkeypatch.setattr(pytest, "main", lambda _: pytest.ExitCode.INTERRUPTED)
+    monkeypatch.setattr(command, "_build", lambda: None)
     assert run("test") == 130

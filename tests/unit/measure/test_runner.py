@@ -165,7 +165,9 @@ def test_a_run_that_fails_after_a_guessed_warm_up_is_made_without_one(
 
 
 @pytest.mark.parametrize(
-    "said", [{"repeatable": True}, {"warm_up": lambda size, seed: "true\n"}], ids=str
+    "said",
+    [{"repeatable": True}, {"warm_up": lambda size, seed: "true\n"}],
+    ids=lambda said: next(iter(said)),
 )
 def test_a_run_that_fails_after_a_warm_up_of_its_author_has_failed(
     said: dict[str, Any], stopped: list[str], monkeypatch: pytest.MonkeyPatch
