@@ -18,9 +18,9 @@
  * and the others GET; HOT_SHARE are for one of the `hot` hot keys and the others for any.
  * Hot keys are spread over all keys, and so over a server's memory. They are those from
  * number `from` on, and from `to` on when half of the requests have been made: this moves
- * the hot set of all servers at once. With `dump` the first server writes a checkpoint
- * meanwhile, which is to be that file, and the program ends when both are done. It prints,
- * with all times in ns from the beginning of the requests:
+ * the hot set of all servers at once. With `dump` the first server begins to write a
+ * checkpoint, which will be that file; the program ends when the requests are done. It
+ * prints, with all times in ns from the beginning of the requests:
  *
  *	requests NUMBER
  *	moved TIME		when the hot set moved; not if `from` is `to`
@@ -357,9 +357,6 @@ static void make_requests(void)
 		if (wait(&status) < 0 || status)
 			errx(1, "a client failed");
 	}
-	/* A finished checkpoint is renamed to its name. */
-	while (dump && access(dump, F_OK))
-		usleep(POLL_US);
 }
 
 static void report(void)

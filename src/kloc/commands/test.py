@@ -78,8 +78,9 @@ def run(args: argparse.Namespace) -> int:
         tests = golden_tests()
     elif not args.tests and not args.dry_run:
         _build()
-        # The tests of a file share machines, and so a process.
+        # The tests of a file share machines, and so a process. Those that take long begin.
         arguments += ["--numprocesses", str(_workers()), "--dist", "loadfile"]
+        arguments += ["--no-loadscope-reorder"]
     with cache.scratch("test") as directory:
         status = pytest.main([*arguments, f"--basetemp={directory / 'tests'}", *tests])
     return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)
