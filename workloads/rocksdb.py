@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""RocksDB in a server of 16 clients, after table 3 of KLOCs (ASPLOS 2021).
+"""RocksDB under db_bench, after table 3 of KLOCs (ASPLOS 2021).
 
 The paper runs "1M keys and 16 client threads. The benchmark performs 50% random
 and sequential writes and reads", in files of 4 MB.
 
 - Prepared on the disk: 600,000 keys with values of 1000 bytes, written in sequence
   without a write-ahead log; compaction is done.
-- Load: read all table files once, so that they are in page cache, and start the
-  server (workloads/src/rocksdb_clients.c). It runs until the end of the region.
-- Warm-up: a quarter of the measured operations in each slice, up to 4 times.
-- Measured: 12 threads overwrite random keys, read random keys and read 50 keys in
-  sequence. Keys to read are skewed, keys to overwrite are not. Meanwhile 4 threads
-  append keys to a second database. There are 2,500 operations of each of the four
-  kinds. The write-ahead log, flushes and compaction are on. Both databases are on
-  ext4 with its journal.
-- Operations: each key written or read counts as one.
-- Check: each value that was read belongs to its key, and its block's checksum is
-  right. Both databases are consistent, and the second one holds all keys that were
-  appended.
+- Load: read all table files once, so that they are in page cache.
+- Warm-up: the measured phase with a quarter of the operations, up to 4 times.
+- Measured: 12 clients overwrite random keys, then read random keys, then read in
+  sequence. Meanwhile 4 clients write in sequence into a second database. The
+  write-ahead log, flushes and compaction are on. Both databases are on ext4 with
+  its journal.
+- Operations: each key written or read counts as one. Latencies are those of all
+  four benchmarks together.
+- Check: all block checksums of both databases are right. Each random read found its
+  key, and the second database holds the right number of keys.
 
 rocksdb keeps at most 120 table files open; rocksdb-openfiles keeps all open.
 
@@ -34,126 +32,133 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kloc.measure.workload import (
-    Outcome,
-    Size,
-    Workload,
-    WorkloadFailed,
-    histogram,
-    percentiles,
-)
+from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
 
 KEYS = 600_000
 VALUE = 1000
 TABLE = 4 << 20
-# Bytes of a memtable: few, so that each region has several flushes and a compaction.
-MEMTABLE = 512 << 10
 CLIENTS = 12
 WRITERS = 4
-# Operations of each of the four kinds, all clients together.
+# The rate at which the database is written, in bytes a second: low enough that each
+# memtable is flushed before the next one is full. Otherwise several memtables are
+# flushed to one table file.
+LOAD_RATE = 40_000_000
+# Operations of each of the four benchmarks, all its clients together.
 EACH = 2_500
-# Keys that a client reads in sequence before it does something else.
-SCAN = 50
 # Bytes of a block, and of RocksDB's block cache: its default (32 MiB) divided by the
 # machine's scale, so that reads come from the page cache.
 BLOCK = 8 << 10
 BLOCK_CACHE = 1 << 20
-# The skew of reads: keys are drawn as exp(-SKEW x uniform).
+# How much of each value is random: less than db_bench's default of 0.5, because each
+# writer makes a megabyte of values as it starts, and that would be most of its work.
+RANDOM_PART = 0.16
+# The skew of random reads: db_bench draws keys as exp(-SKEW x uniform).
 SKEW = 12
-KINDS = 4
-ASK, ANSWER = "/run/kloc/ask", "/run/kloc/answer"
+BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
+DATABASES = 2
+VERIFIED = re.compile(r"^verifychecksum +:", re.M)
+DONE = re.compile(r"^(\w+)\s+:.*?(\d+) operations;(?:.*\((\d+) of (\d+) found\))?", re.M)
 
 
-def _options(size: Size, memtable: int, open_files: int) -> str:
+def _common(size: Size, seed: str, open_files: int) -> str:
     return (
-        f"db=/data/db keys={size.loaded(KEYS)} value={VALUE} memtable={memtable} table={TABLE} "
-        f"level={8 * TABLE} block={BLOCK} cache={BLOCK_CACHE} open_files={open_files}"
+        f"--key_size=16 --value_size={VALUE} --compression_type=none --bloom_bits=10 "
+        f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
+        f"--max_bytes_for_level_base={8 * TABLE} --cache_size={BLOCK_CACHE} "
+        f"--block_size={BLOCK} --compression_ratio={RANDOM_PART} "
+        f"--open_files={open_files} --histogram=1 --seed={seed} --num={size.loaded(KEYS)}"
     )
 
 
 def _prepare(size: Size, seed: int) -> str:
     return f"""
-rocksdb_clients load {_options(size, TABLE, 0)}
+db_bench --benchmarks=fillseq,waitforcompaction --db=/data/db --threads=1 \\
+    --batch_size=100 --disable_wal=1 --benchmark_write_rate_limit={LOAD_RATE} \\
+    {_common(size, "1", -1)}
 test "$(ls /data/db/*.sst | wc -l)" -ge {size.loaded(KEYS) * VALUE // (6 << 20)}
 """
 
 
-def _setup(size: Size, seed: int, *, open_files: int) -> str:
-    """Return the script that starts the server and waits until it is ready."""
+def _setup(size: Size, seed: int) -> str:
+    return "cat /data/db/*.sst >/dev/null\n"
+
+
+def _work(size: Size, seed: str, each: int, log: str, open_files: int) -> str:
+    """Return the script of all clients: `each` operations of each benchmark, writing to `log`."""
+    common = _common(size, seed, open_files)
     return f"""
-cat /data/db/*.sst >/dev/null
-mkfifo {ASK} {ANSWER}
-rocksdb_clients serve log=/data/log ask={ASK} answer={ANSWER} clients={CLIENTS} \\
-    writers={WRITERS} scan={SCAN} skew={SKEW} {_options(size, MEMTABLE, open_files)} &
-{_answer("ready")}"""
+db_bench --benchmarks=fillseq --db={log} {common} --threads={WRITERS} \\
+    --writes={size.operations(each // WRITERS)} >/run/kloc/log 2>&1 &
+db_bench --benchmarks=overwrite,readrandom,readseq --use_existing_db=1 --db=/data/db \\
+    {common} --threads={CLIENTS} --read_random_exp_range={SKEW} \\
+    --writes={size.operations(each // CLIENTS)} \\
+    --reads={size.operations(each // CLIENTS)}
+wait
+"""
 
 
-def _answer(expected: str) -> str:
-    """Return the script that prints the server's answer, and fails if it is an error."""
-    return (
-        f"cat {ANSWER} >/run/kloc/said\ncat /run/kloc/said\ngrep -q '^{expected}' /run/kloc/said\n"
-    )
+def _warm_up(size: Size, seed: int, *, open_files: int) -> str:
+    """Return the script of a slice: a quarter of the operations, and a log that is deleted."""
+    slice_seed = f"$(({seed} + 1000 * $1))"
+    return _work(size, slice_seed, EACH // 4, "/data/warm", open_files) + "rm -r /data/warm\n"
 
 
-def _ask(command: str, expected: str) -> str:
-    """Return the script that sends the server a command, and prints its answer."""
-    return f'echo "{command}" >{ASK}\n{_answer(expected)}'
-
-
-def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice: a quarter of the measured operations."""
-    return _ask(f"run {size.operations(EACH // 4)} $(({seed} + 1000 * $1))", "operations")
-
-
-def _measured(size: Size, seed: int) -> str:
-    return _ask(f"run {size.operations(EACH)} {seed}", "operations")
+def _measured(size: Size, seed: int, *, open_files: int) -> str:
+    return _work(size, f"{seed + 1}", EACH, "/data/log", open_files) + "cat /run/kloc/log\n"
 
 
 def _check(size: Size, seed: int) -> str:
-    """Return the script that checks both databases, and counts the log's keys."""
-    return f"""
-{_ask("stop", "log")}
-ldb --db=/data/db checkconsistency
-ldb --db=/data/log checkconsistency
+    """Return the script that verifies the checksum of every block, and counts the log's keys."""
+    return """
+for db in db log; do
+    ldb --db=/data/$db checkconsistency
+    db_bench --benchmarks=verifychecksum --use_existing_db=1 --readonly=1 --db=/data/$db
+done
 printf 'keys '
 ldb --db=/data/log dump --count_only | sed -n 's/^Keys in range: //p'
 """
 
 
 def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
-    measured, check = printed["measured"], printed["check"]
-    operations = KINDS * size.operations(EACH)
-    if f"operations {operations}\n" not in measured:
-        raise WorkloadFailed(f"rocksdb: the server answered: {measured[:200]}")
-    times = histogram(measured)
-    if sum(times.values()) != operations:
-        raise WorkloadFailed(f"rocksdb: {sum(times.values())} of {operations} operations were done")
-    appended = re.search(r"^log (\d+)$", check, re.M)
-    keys = re.search(r"^keys (\d+)$", check, re.M)
-    if appended is None or keys is None or appended[1] != keys[1]:
-        raise WorkloadFailed(
-            f"rocksdb: the log holds {keys[1] if keys else 'no'} keys, "
-            f"and {appended[1] if appended else 'none'} were appended"
-        )
-    return Outcome(operations, percentiles(times))
+    text = printed["measured"]
+    done = {m[1]: int(m[2]) for m in DONE.finditer(text)}
+    for benchmark in ("overwrite", "readrandom", "readseq", "fillseq"):
+        if not done.get(benchmark):
+            raise WorkloadFailed(f"rocksdb: db_bench did not finish {benchmark}")
+    found = next(m for m in DONE.finditer(text) if m[1] == "readrandom")
+    if found[3] != found[4]:
+        raise WorkloadFailed(f"rocksdb: {found[3]} of {found[4]} keys were found, but all exist")
+    verified = len(VERIFIED.findall(printed["check"]))
+    if verified != DATABASES:
+        raise WorkloadFailed(f"rocksdb: {verified} of {DATABASES} databases were verified")
+    keys = re.search(r"^keys (\d+)$", printed["check"], re.M)
+    # All writers of the log write the same keys.
+    written = size.operations(EACH // WRITERS)
+    if keys is None or int(keys[1]) != written:
+        held = keys[1] if keys else "no"
+        raise WorkloadFailed(f"rocksdb: the log holds {held} keys and not {written}")
+    histogram: dict[tuple[float, float], int] = {}
+    for low, high, count in BUCKET.findall(text):
+        bucket = (float(low) * 1000, float(high) * 1000)
+        histogram[bucket] = histogram.get(bucket, 0) + int(count)
+    return Outcome(sum(done.values()), percentiles(histogram))
 
 
 def workloads() -> Iterable[Workload]:
     """Return rocksdb, and rocksdb-openfiles, which keeps every table file open."""
     for name, summary, open_files in (
-        ("rocksdb", "RocksDB: 16 clients, random and sequential reads and writes", 120),
-        ("rocksdb-openfiles", "rocksdb with every table file kept open", 0),
+        ("rocksdb", "RocksDB: db_bench, 16 clients, random and sequential reads and writes", 120),
+        ("rocksdb-openfiles", "rocksdb with every table file kept open", -1),
     ):
         yield Workload(
             name=name,
             summary=summary,
             packages=("rocksdb-tools",),
-            programs=("rocksdb_clients.c",),
             prepare=_prepare,
-            setup=partial(_setup, open_files=open_files),
-            warm_up=_warm_up,
+            setup=_setup,
+            warm_up=partial(_warm_up, open_files=open_files),
             slices_max=4,
-            measured=_measured,
+            measured=partial(_measured, open_files=open_files),
             check=_check,
             outcome=_outcome,
         )

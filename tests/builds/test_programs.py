@@ -78,57 +78,6 @@ def test_check_finds_a_lost_file(program: str, tmp_path: Path) -> None:
     assert check(program, tmp_path, RUNS).returncode == 1
 
 
-DATABASE = "db=/tmp/db keys=500 value=1000 memtable=65536 table=65536 level=524288 block=8192"
-SERVE = (
-    "log=/tmp/log ask=/tmp/ask answer=/tmp/answer clients=3 writers=2 scan=7 skew=12 "
-    "open_files=4 cache=8192"
-)
-
-
-def serve_rocksdb(commands: str, options: str = "") -> str:
-    """Load 500 keys, start a server of them, run shell commands, and return what is printed."""
-    source = SOURCES / "rocksdb_clients.c"
-    program = programs.build(source)
-    script = f"""
-mkfifo /tmp/ask /tmp/answer
-{program} load {DATABASE}
-{program} serve {DATABASE} {SERVE} {options} &
-cat /tmp/answer
-ask() {{ echo "$*" >/tmp/ask; cat /tmp/answer; }}
-{commands}
-"""
-    return programs.tools_for(source)[0].run(["sh", "-e", "-c", script], binds=[program.parent])
-
-
-def test_rocksdb_clients_do_as_many_operations_of_each_kind_as_asked(tools: Root) -> None:
-    printed = serve_rocksdb("ask run 100 1; ask run 30 2; ask stop").splitlines()
-    times = [int(line.split()[-1]) for line in printed if line.startswith("time ")]
-    assert sum(times) == 4 * 130
-    assert [line for line in printed if not line.startswith("time ")] == [
-        "ready",
-        "operations 400",
-        "operations 120",
-        "log 130",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("command", "options", "answer"),
-    [
-        ("ask jump", "", "'jump' is neither 'run OPERATIONS SEED' nor 'stop'"),
-        # Half of the keys that are looked for were never loaded.
-        ("ask run 400 1", "keys=1000 scan=1", "was not found"),
-        ("", "log=/none/log", "/none/log"),
-    ],
-)
-def test_rocksdb_clients_answer_what_is_wrong(
-    tools: Root, command: str, options: str, answer: str
-) -> None:
-    printed = serve_rocksdb(command, options).splitlines()
-    assert printed[-1].startswith("rocksdb_clients: ")
-    assert answer in printed[-1]
-
-
 def test_rows_are_in_libsvm_format(tools: Root, tmp_path: Path) -> None:
     rows = run("sparse", 1000, 5000, 40, cwd=tmp_path).stdout.splitlines()
     assert len(rows) == 1000

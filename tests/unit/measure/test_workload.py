@@ -15,11 +15,20 @@ from kloc.measure import policy, workload
 from kloc.measure.task import Task
 from kloc.measure.workload import FULL, LONG, QUICK, Outcome, Size, Workload, WorkloadFailed
 
-# Half of 10,000 operations took 4 to 6 us, half 8 to 10 us.
-ROCKSDB = """
-operations 10000
-time 4000 6000 5000
-time 8000 10000 5000
+DB_BENCH = """
+overwrite    :      78.458 micros/op 117214 ops/sec 0.102 seconds 18000 operations;  113.6 MB/s
+Microseconds per write:
+Count: 100 Average: 85.2655  StdDev: 777.14
+------------------------------------------------------
+(       2,       3 ]       50   0.275%   0.275% ####
+(       4,       6 ]       50  37.042%  59.783% #######
+
+... finished 100 ops         \rreadrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds \
+27000 operations;  428.7 MB/s (2250 of 2250 found)
+readrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds 27000 operations;  428.7 MB/s \
+(2250 of 2250 found)
+readseq      :       1.241 micros/op 3217158 ops/sec 0.007 seconds 9000 operations; 3117.2 MB/s
+fillseq      :       4.539 micros/op 220309 ops/sec 0.454 seconds 18000 operations;  213.5 MB/s
 """
 # 3,750 pipelines of 16: half of them took 40 to 60 us, half 80 to 100 us.
 REDIS = """
@@ -31,8 +40,9 @@ time 80000 100000 1875
 """
 
 
-def rocksdb(measured: str = ROCKSDB, appended: int = 5000, log: str = "keys 5000\n") -> Outcome:
-    printed = {"measured": measured, "check": f"log {appended}\nOK\nOK\n{log}"}
+def rocksdb(measured: str = DB_BENCH, verified: int = 2, log: int = 625) -> Outcome:
+    verify = "verifychecksum : 1085393.000 micros/op 0 ops/sec 1.085 seconds 1 operations;\n"
+    printed = {"measured": measured, "check": verified * verify + f"keys {log}\n"}
     return workload.load("rocksdb").outcome(printed, FULL)
 
 
@@ -44,29 +54,28 @@ def redis(
     return workload.load("redis").outcome({"measured": clients, "check": check}, FULL)
 
 
-def test_rocksdb_counts_operations_of_all_kinds() -> None:
+def test_rocksdb_counts_operations_of_all_benchmarks() -> None:
     outcome = rocksdb()
-    assert outcome.operations == 10_000
-    assert outcome.latency_ns == {"p50": 6000.0, "p95": 9800.0, "p99": 9960.0}
+    assert outcome.operations == 18_000 + 27_000 + 9_000 + 18_000
+    assert outcome.latency_ns == {"p50": 3000.0, "p95": 5800.0, "p99": 5960.0}
 
 
 @pytest.mark.parametrize(
-    ("measured", "reason"),
+    ("measured", "verified", "reason"),
     [
-        ("rocksdb_clients: key 7 was not found\n", "answered: .* key 7 was not found"),
-        (ROCKSDB.replace("operations 10000", "operations 9999"), "answered: .*operations 9999"),
-        (ROCKSDB.replace("6000 5000", "6000 4999"), "9999 of 10000 operations were done"),
+        (DB_BENCH.replace("readseq ", "readsuq "), 2, "did not finish readseq"),
+        (DB_BENCH.replace("(2250 of", "(2249 of"), 2, "2249 of 2250 keys were found"),
+        (DB_BENCH, 1, "1 of 2 databases were verified"),
     ],
 )
-def test_rocksdb_that_did_not_do_its_work_fails(measured: str, reason: str) -> None:
-    with pytest.raises(WorkloadFailed, match=re.compile(reason, re.S)):
-        rocksdb(measured)
+def test_rocksdb_that_did_not_do_its_work_fails(measured: str, verified: int, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=reason):
+        rocksdb(measured, verified)
 
 
-@pytest.mark.parametrize(("log", "held"), [("keys 4999\n", "4999"), ("", "no")])
-def test_rocksdb_whose_log_lost_keys_fails(log: str, held: str) -> None:
-    with pytest.raises(WorkloadFailed, match=f"log holds {held} keys, and 5000 were appended"):
-        rocksdb(log=log)
+def test_rocksdb_whose_log_lost_keys_fails() -> None:
+    with pytest.raises(WorkloadFailed, match="log holds 624 keys and not 625"):
+        rocksdb(log=624)
 
 
 def test_redis_counts_requests_and_has_the_latencies_of_pipelines() -> None:
