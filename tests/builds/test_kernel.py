@@ -93,7 +93,7 @@ def assert_same(before: dict[str, str], after: dict[str, str]) -> None:
 def test_checkout_and_export_change_nothing(
     tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without commits, export writes the series as it was; with one, it writes that change."""
+    """Without commits, export leaves the series as it is; with one, it writes that change."""
     overlay = tmp_path / "kernel"
     shutil.copytree(kernel_source.KERNEL, overlay)
     monkeypatch.setattr(kernel_source, "KERNEL", overlay)
@@ -117,6 +117,27 @@ def test_checkout_and_export_change_nothing(
     assert last.name.endswith("-mm-a-change.patch")
     assert "kloc_new.c" not in last.read_text()
     assert "MAINTAINERS" in last.read_text()
+
+
+def test_series_applies_to_another_source_and_is_exported_unchanged(
+    linux: Path, tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> None:
+    """With every patched file of another hash, and every hunk at another line, as in an update."""
+    (empty_cache / "root").symlink_to(tools.path.parents[1])
+    moved, overlay = tmp_path / ("0" * 20) / "source", tmp_path / "kernel"
+    for name in kernel_source.patched_files():
+        if (linux / name).exists():
+            (moved / name).parent.mkdir(parents=True, exist_ok=True)
+            (moved / name).write_text("\n" + (linux / name).read_text())
+    shutil.copytree(kernel_source.KERNEL, overlay)
+    monkeypatch.setattr(kernel_source, "KERNEL", overlay)
+    monkeypatch.setattr(kernel_source, "unpatched_source", lambda: moved)
+    before = contents(overlay)
+    assert not any("\nindex " in text for name, text in before.items() if "patches/" in name)
+    tree = tmp_path / "tree"
+    kernel_git.checkout(tree)
+    kernel_git.export(tree)
+    assert_same(before, contents(overlay))
 
 
 def test_export_of_a_tree_without_the_tag_is_an_error(tools: Root, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ kernel/files. Each patch is one more commit. On export, every file that Linux do
 kernel/files, whichever commit adds it; the rest of each commit becomes a patch.
 """
 
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -45,6 +46,12 @@ FORMAT = (
     *("--no-thread", "--no-cover-letter", "--no-base", "--quiet"),
 )
 """Options of git format-patch with which an unchanged patch is written as it was."""
+
+INDEX = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", re.MULTILINE)
+"""The line of a patch with the hashes of a file, which differ between Debian's versions of it."""
+
+HUNK = re.compile(r"^@@ -\d+(,\d+)? \+\d+(,\d+)? @@.*$", re.MULTILINE)
+"""The head of a hunk; where it is, and in which function, differs between versions."""
 
 
 def checkout(directory: Path) -> None:
@@ -148,10 +155,20 @@ def _export_new_files(directory: Path, new: Sequence[Path]) -> None:
 
 def _export_patches(drafts: Path) -> None:
     directory = kernel_source.KERNEL / "patches"
-    names = sorted(draft.name for draft in drafts.glob("*.patch"))
-    for name in {*names, *(old.name for old in directory.glob("*.patch"))}:
-        kernel_source.update_file(drafts / name, directory / name)
-    write_text(directory / "series", "".join(f"{name}\n" for name in names))
+    new = {draft.name: INDEX.sub("", draft.read_text()) for draft in drafts.glob("*.patch")}
+    old = {path.name: path.read_text() for path in directory.glob("*.patch")}
+    for name in old.keys() - new.keys():
+        (directory / name).unlink()
+    for name, text in new.items():
+        # Debian's next version moves most hunks. That alone is no change of the patch.
+        if name not in old or _change(old[name]) != _change(text):
+            write_text(directory / name, text)
+    write_text(directory / "series", "".join(f"{name}\n" for name in sorted(new)))
+
+
+def _change(patch: str) -> str:
+    """Return a patch without what depends on the version of the source that it was made from."""
+    return HUNK.sub(r"@@ \1 \2", INDEX.sub("", patch))
 
 
 def _lines(argv: Sequence[str], binds: Sequence[Bind]) -> list[str]:

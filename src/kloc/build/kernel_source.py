@@ -71,7 +71,7 @@ def apply_series(tools: Root, linux: Path, tree: Path) -> None:
                 hint="write its changes as a patch in kernel/patches",
             )
         copy_file(KERNEL / "files" / name, tree / name)
-    for name in _patched_files():
+    for name in patched_files():
         if (linux / name).exists():
             copy_file(linux / name, tree / name)
     for patch in patches():
@@ -91,7 +91,7 @@ def new_files() -> list[Path]:
     return relative_files(KERNEL / "files")
 
 
-def _patched_files() -> set[Path]:
+def patched_files() -> set[Path]:
     """Return the files that the patches name, as paths in the kernel tree."""
     names = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
     return {Path(name) for patch in patches() for name in names.findall(patch.read_text())}
