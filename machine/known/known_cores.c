@@ -3,7 +3,8 @@
  * known_cores CORES: how cores run beside each other, and how late a sleeper wakes.
  *
  *	cores.loop.one, cores.loop.all	us of a loop of ITERATIONS x 2 instructions, on one
- *					core, and on all at once (the slowest core)
+ *					core, and on all at once (the slowest core), the best
+ *					of LOOPS times
  *	cores.modified			ns a load of a line that another core has modified
  *	cores.spin			us a round trip by spinning on a shared word
  *	cores.pipe			us a round trip through two pipes
@@ -16,6 +17,7 @@
 #include <sys/prctl.h>
 
 #define ITERATIONS	(4UL << 20)
+#define LOOPS		5
 #define MODIFIED	256UL	/* lines: half of an L1 of 32 KiB */
 #define ROUNDS		64	/* in which one core modifies them, and another reads them */
 #define SPINS		300
@@ -40,8 +42,8 @@ static void *run_loop(void *data)
 	return NULL;
 }
 
-/* Return how long the loop takes on the slowest of this many cores, in us. */
-static double time_loops(int cores)
+/* Return how long the loop takes on the slowest of this many cores, which begin together, in us. */
+static double time_loops_once(int cores)
 {
 	struct member members[CORES_MAX];
 	uint64_t taken[CORES_MAX], longest = 0;
@@ -55,6 +57,23 @@ static double time_loops(int cores)
 		if (taken[core] > longest)
 			longest = taken[core];
 	return (double)longest / 1000;
+}
+
+/*
+ * Return the shortest of LOOPS such times. The kernel may run something of its own on a core while
+ * the loop is there, which a round then includes; cores that slow each other down show in each.
+ */
+static double time_loops(int cores)
+{
+	double shortest = time_loops_once(cores);
+
+	for (int i = 1; i < LOOPS; i++) {
+		double taken = time_loops_once(cores);
+
+		if (taken < shortest)
+			shortest = taken;
+	}
+	return shortest;
 }
 
 /* Run work on cores 0 and 1, and return what it has left in member 0's data. */
