@@ -5,12 +5,15 @@ import os
 import pwd
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from kloc.base import progress, terminal
 from kloc.base.errors import KlocError
+from kloc.build import pins
 from kloc.build.apt_sources import SUITE, apt_lines
 from kloc.build.host import install_missing
 
@@ -19,6 +22,12 @@ TEMPORARY = Path("/var/tmp")
 
 EPOCH = 1704067200
 """2024-01-01 UTC, in seconds: the time of all files, so that images are the same on every host."""
+
+PREFERENCES = "etc/apt/preferences.d/kloc"
+"""Where apt finds the pinned versions while the root is made, relative to the root."""
+
+CONFLICT = re.compile(r"unmet dependencies|held broken packages")
+"""What apt says if packages of pinned and of other versions cannot be installed together."""
 
 LAST_LINES = 15
 """How many lines of mmdebstrap's output an error quotes."""
@@ -33,12 +42,14 @@ def bootstrap(
     variant: str = "essential",
     lines: Sequence[str] = (),
     hook: str | None = None,
+    pinned: bool = False,
 ) -> None:
     """Write a Debian root with `packages` to the file `tar`.
 
     `what` names the root in messages. `seconds` is about how long this takes. `variant` is
     mmdebstrap's; `lines` are apt's (default: those of SUITE). `hook` is a shell command that is run
-    outside of the complete root, with the root's path as $1; `fetch_hook` returns one.
+    outside of the complete root, with the root's path as $1; `fetch_hook` returns one. `pinned`:
+    install the versions of `kloc.build.pins`, as far as Debian still offers them together.
     Without root this works in a user namespace. Raises KlocError if a package does not exist, or if
     mmdebstrap fails.
     """
@@ -47,18 +58,49 @@ def bootstrap(
     if mode == "unshare":
         check_subordinate_ids()
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "man")]
-    argv = [
-        *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *excluded),
-        *((f"--customize-hook={hook}",) if hook else ()),
-        *((f"--include={','.join(packages)}",) if packages else ()),
-        *(SUITE, "-", *(lines or apt_lines())),
-    ]
-    terminal.command_line(argv)
-    environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}
-    with progress.estimated(f"making {what}", seconds), tar.open("wb") as out:
-        status, errors = _mmdebstrap(argv, environment, out)
+
+    def make(pin_hooks: Sequence[str]) -> tuple[int, str]:
+        argv = [
+            *("mmdebstrap", f"--mode={mode}", f"--variant={variant}", "--format=tar", *excluded),
+            *((f"--customize-hook={hook}",) if hook else ()),
+            *pin_hooks,
+            *((f"--include={','.join(packages)}",) if packages else ()),
+            *(SUITE, "-", *(lines or apt_lines())),
+        ]
+        terminal.command_line(argv)
+        environment = {**os.environ, "TMPDIR": str(TEMPORARY), "SOURCE_DATE_EPOCH": str(EPOCH)}
+        with progress.estimated(f"making {what}", seconds), tar.open("wb") as out:
+            return _mmdebstrap(argv, environment, out)
+
+    if pinned:
+        with _pin_hooks() as pin_hooks:
+            status, errors = make(pin_hooks)
+        if status == 0:
+            return
+        if not CONFLICT.search(errors):
+            raise _bootstrap_error(what, errors)
+        terminal.say(f"Debian no longer offers the pinned versions for {what}; taking the newest")
+    status, errors = make(())
     if status != 0:
         raise _bootstrap_error(what, errors)
+
+
+@contextmanager
+def _pin_hooks() -> Iterator[list[str]]:
+    """Give mmdebstrap's options with which apt prefers the pinned versions.
+
+    The root that is made does not keep apt's preferences.
+    """
+    with tempfile.NamedTemporaryFile("w", dir=TEMPORARY, prefix="kloc-pins-") as file:
+        file.write(pins.preferences(pins.read()))
+        file.flush()
+        # In a user namespace, the hook is not run as the owner.
+        Path(file.name).chmod(0o644)
+        yield [
+            f'--setup-hook=mkdir -p "$1/{Path(PREFERENCES).parent}" '
+            f'&& cp {file.name} "$1/{PREFERENCES}"',
+            f'--customize-hook=rm "$1/{PREFERENCES}"',
+        ]
 
 
 def fetch_hook(command: str, directory: Path) -> str:
@@ -73,9 +115,14 @@ def fetch_hook(command: str, directory: Path) -> str:
     )
 
 
-def fetch_source(package: str, directory: Path) -> str:
-    """Return the hook of `bootstrap` that fetches a source package into a directory of the root."""
-    return fetch_hook(f"apt-get --quiet --download-only --only-source source {package}", directory)
+def fetch_source(package: str, binary: str, directory: Path) -> str:
+    """Return the hook of `bootstrap` that fetches a source package into a directory of the root.
+
+    Its version is that from which the root's package `binary` was built.
+    """
+    show = "dpkg-query --admindir=\"$1/var/lib/dpkg\" --show --showformat='${source:Version}'"
+    source = f"{package}=$({show} {binary})"
+    return fetch_hook(f"apt-get --quiet --download-only --only-source source {source}", directory)
 
 
 def _mmdebstrap(

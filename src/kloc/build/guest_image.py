@@ -15,7 +15,7 @@ from typing import IO
 from kloc.base import cache, progress
 from kloc.base.errors import KlocError
 from kloc.base.paths import PROJECT
-from kloc.build import apt_sources, bootstrap, root
+from kloc.build import apt_sources, bootstrap, pins, root
 from kloc.build.ext4 import make_ext4
 
 FILES = PROJECT / "machine" / "guest"
@@ -24,11 +24,17 @@ FILES = PROJECT / "machine" / "guest"
 BASE_PACKAGES = ("iproute2", "mawk", "mount", "numactl", "procps")
 """Packages of every guest, in addition to Debian's essential packages."""
 
-IMAGE_FORMAT = "1"
+IMAGE_FORMAT = "2"
 """Part of the cache key: change it when images are made differently, so that old ones go unused."""
 
-LEFT_OUT = re.compile(r"\./(dev|var/cache|var/log|var/lib/apt|var/lib/dpkg/info)/.")
-"""Files that the guest does not need, or that differ each time a root is made."""
+LEFT_OUT = re.compile(
+    r"\./(dev|var/cache|var/log|var/lib/apt|var/lib/dpkg/info|etc/apt)/."
+    r"|\./etc/(hostname|resolv\.conf|machine-id)$"
+)
+"""Files that the guest does not need, and that differ between hosts or each time a root is made.
+
+mmdebstrap copies the host's name, its name servers and its mirrors of Debian into the root.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ def guest_image(packages: Sequence[str] = ()) -> GuestImage:
     Raises KlocError if Debian does not have one of the packages.
     """
     names = sorted({*BASE_PACKAGES, *map(_checked, packages)})
-    debian_key = cache.key(apt_sources.SUITE, *names)
+    debian_key = cache.key(apt_sources.SUITE, *names, pins.FILE)
     debian = cache.build("guest-debian", debian_key, lambda draft: _bootstrap(names, draft))
     image_key = cache.key(IMAGE_FORMAT, debian_key, FILES)
     entry = cache.build("guest", image_key, lambda draft: _make_image(debian, draft / "root.img"))
@@ -66,12 +72,19 @@ def _checked(package: str) -> str:
 
 def _bootstrap(names: Sequence[str], draft: Path) -> None:
     tar = draft / "root.tar"
-    bootstrap.bootstrap(f"a guest with {', '.join(names)}", names, tar, seconds=30)
+    what = f"a guest with {', '.join(names)}"
+    bootstrap.bootstrap(what, names, tar, seconds=30, pinned=True)
+    versions = installed(tar)
+    (draft / "versions.json").write_text(json.dumps(versions, indent=1))
+    pins.report(what, versions)
+
+
+def installed(tar: Path) -> dict[str, str]:
+    """Return the version of each package in the root that `tar` holds."""
     with tarfile.open(tar) as tree:
         status = tree.extractfile("./var/lib/dpkg/status")
         assert status is not None
-        versions = package_versions(status.read().decode())
-    (draft / "versions.json").write_text(json.dumps(versions, indent=1))
+        return package_versions(status.read().decode())
 
 
 def package_versions(status: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kloc.base import cache, progress, terminal
 from kloc.base.errors import KlocError
-from kloc.build import apt_sources, bootstrap
+from kloc.build import apt_sources, bootstrap, pins
 
 PACKAGES = (
     "bc",
@@ -52,8 +52,11 @@ PACKAGES = (
 QEMU_SOURCE = Path("usr/src/qemu")
 """Where a root has the files of Debian's qemu source package, relative to it."""
 
+FIRMWARE = "qemu-system-data"
+"""The package of QEMU's firmware, from whose source we build QEMU."""
+
 VERSIONS_OF = {
-    "qemu": "qemu-system-data",
+    "qemu": FIRMWARE,
     "gcc": "gcc-14",
     "linux-source": "linux-source-6.12",
     "libc": "libc6",
@@ -210,10 +213,15 @@ class Root:
         versions: dict[str, str] = json.loads(text)
         return versions
 
+    def packages(self) -> dict[str, str]:
+        """Return the version of each installed package."""
+        packages: dict[str, str] = json.loads((self.path.parent / "packages.json").read_text())
+        return packages
+
 
 def tool_root() -> Root:
     """Return the tool root, made by mmdebstrap on first use (about a minute)."""
-    key = cache.key(apt_sources.SUITE, *PACKAGES)
+    key = cache.key(apt_sources.SUITE, *PACKAGES, pins.FILE)
     entry = cache.build("root", key, _make)
     return Root(entry / "tree", key)
 
@@ -227,13 +235,16 @@ def _make(draft: Path) -> None:
         tar,
         seconds=80,
         lines=[*apt_sources.apt_lines(), *apt_sources.source_lines()],
-        hook=bootstrap.fetch_source("qemu", QEMU_SOURCE),
+        hook=bootstrap.fetch_source("qemu", FIRMWARE, QEMU_SOURCE),
+        pinned=True,
     )
     root = unpack(tar, draft)
     show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
     installed = dict(line.split() for line in root.run(show).splitlines())
     versions = {name: installed[package] for name, package in VERSIONS_OF.items()}
     (draft / "versions.json").write_text(json.dumps(versions, indent=1))
+    (draft / "packages.json").write_text(json.dumps(installed, indent=1))
+    pins.report("the tool root", installed)
 
 
 def unpack(tar: Path, draft: Path) -> Root:

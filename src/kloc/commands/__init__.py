@@ -107,6 +107,7 @@ COMMANDS = (
     Command("release", SERVER, "undo kloc choose for running processes", aliases=("disable",)),
     Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA),
     Command("kernel", DEVELOP, "build the kernel, or work on it as a git tree", _MEASURE_EXTRA),
+    Command("pins", DEVELOP, "show or move the pinned versions of packages", _MEASURE_EXTRA),
     Command("test", DEVELOP, "run the tests and the linters", (*_MEASURE_EXTRA, "dev")),
     Command(
         "doctor", DEVELOP, "check this host, show and prune the cache directory", _MEASURE_EXTRA

@@ -49,12 +49,55 @@ def test_source_package_is_fetched_by_the_root_s_apt(
     replace_mmdebstrap: Callable[[str], Path],
 ) -> None:
     tar = replace_mmdebstrap('for argument; do echo "$argument"; done')
-    fetch = bootstrap.fetch_source("qemu", Path("usr/src/qemu"))
+    fetch = bootstrap.fetch_source("qemu", "qemu-system-data", Path("usr/src/qemu"))
     bootstrap.bootstrap("a root", ["bc"], tar, seconds=1, hook=fetch)
     (hook,) = (line for line in tar.read_text().splitlines() if "hook" in line)
     assert hook.startswith('--customize-hook=mkdir -p "$1/usr/src/qemu" && cd "$1/usr/src/qemu"')
-    assert hook.endswith("source qemu")
+    assert "source qemu=$(dpkg-query" in hook
+    assert hook.endswith("qemu-system-data)")
     assert "$MMDEBSTRAP_APT_CONFIG" in hook
+
+
+def test_pinned_versions_are_preferred_while_the_root_is_made(
+    replace_mmdebstrap: Callable[[str], Path],
+) -> None:
+    tar = replace_mmdebstrap(
+        """for argument; do
+            case $argument in
+            --setup-hook=*) sh -c "${argument#*=}" exec "$PWD$TMPDIR/root-$$" ;;
+            esac
+            echo "$argument"
+        done
+        cat "$PWD$TMPDIR/root-$$/etc/apt/preferences.d/kloc"
+        rm -r "$PWD$TMPDIR/root-$$" """
+    )
+    bootstrap.bootstrap("a root", ["bc"], tar, seconds=1, pinned=True)
+    text = tar.read_text()
+    assert "--customize-hook=rm" in text
+    assert "Package: libc6\nPin: version 2." in text
+    assert not list(bootstrap.TEMPORARY.glob("kloc-pins-*"))
+
+
+def test_newest_versions_are_taken_if_pinned_ones_conflict(
+    replace_mmdebstrap: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tar = replace_mmdebstrap(
+        """case $* in
+        *--setup-hook*) echo "The following packages have unmet dependencies:" >&2; exit 1 ;;
+        esac
+        echo "$@" """
+    )
+    bootstrap.bootstrap("a root", ["bc"], tar, seconds=1, pinned=True)
+    assert "--include=bc" in tar.read_text()
+    assert "no longer offers the pinned versions for a root" in capsys.readouterr().err
+
+
+def test_other_errors_with_pinned_versions_are_errors(
+    replace_mmdebstrap: Callable[[str], Path],
+) -> None:
+    tar = replace_mmdebstrap("echo 'E: Unable to locate package bcc' >&2; exit 1")
+    with pytest.raises(KlocError, match="no package bcc"):
+        bootstrap.bootstrap("a root", ["bcc"], tar, seconds=1, pinned=True)
 
 
 def test_root_may_have_no_packages(replace_mmdebstrap: Callable[[str], Path]) -> None:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The packages of the guest, their names and versions."""
 
+import io
+import tarfile
+from pathlib import Path
+
 import pytest
 
 from kloc.base.errors import KlocError
@@ -33,3 +37,14 @@ def test_versions_are_in_the_order_of_dpkgs_database() -> None:
 def test_invalid_package_name_is_an_error(name: str) -> None:
     with pytest.raises(KlocError, match="Debian package"):
         guest_image.guest_image([name])
+
+
+def test_image_has_nothing_of_the_host(tmp_path: Path) -> None:
+    """mmdebstrap copies these into a root."""
+    tar = tmp_path / "root.tar"
+    with tarfile.open(tar, "w") as root:
+        for name in ("hostname", "resolv.conf", "apt/sources.list", "machine-id", "hosts"):
+            root.addfile(tarfile.TarInfo(f"./etc/{name}"), io.BytesIO())
+    with tarfile.open(tar) as root:
+        names = [member.name for member, _ in guest_image._image_members(root)]
+    assert names == ["./etc/hosts"]
