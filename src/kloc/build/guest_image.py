@@ -103,7 +103,7 @@ def _make_image(debian: Path, image: Path) -> None:
         with tarfile.open(debian / "root.tar") as debian_tar, tarfile.open(tar, "w") as out:
             for member, content in _image_members(debian_tar):
                 out.addfile(member, content)
-            out.add(FILES, "./kloc", filter=_with_git_mode)
+            out.add(FILES, "./kloc", filter=with_git_mode)
         make_ext4(tools, tar, image)
     tar.unlink()
 
@@ -125,8 +125,11 @@ def normalized(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def _with_git_mode(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Give a file of the checkout the mode that git records, whatever the umask was."""
+def with_git_mode(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Give `member` the mode that git would record, whatever the umask was, and normalize it.
+
+    That is 0755 for directories and for files that their owner may execute, 0644 for others.
+    """
     executable = member.isdir() or member.mode & 0o100
     member.mode = 0o755 if executable else 0o644
     return normalized(member)

@@ -17,7 +17,7 @@ from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import details, document, table
+from kloc.results import details, document, inputs, table
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -212,7 +212,15 @@ def _print_files(names: list[str], contents: list[dict[str, Any]], with_details:
             print(f"{names[0]} and {name} differ in:")
             print("\n".join(f"  {line}" for line in differences))
         else:
-            print(f"{names[0]} and {name}: same machine, same versions")
+            print(f"{names[0]} and {name}: {_same(contents[0]['runs'], content['runs'])}")
+
+
+def _same(one: list[record.Run], other: list[record.Run]) -> str:
+    """Return what two sets of runs without known differences have in common."""
+    prints = [inputs.fingerprint(runs) for runs in (one, other)]
+    return "same machine, same versions" + (
+        ", same inputs" if prints[0] and prints[0] == prints[1] else ""
+    )
 
 
 def _print_runs(runs: list[record.Run], with_details: bool) -> None:
@@ -220,7 +228,7 @@ def _print_runs(runs: list[record.Run], with_details: bool) -> None:
     console.print(*table.comparisons(runs, console.width), sep="\n")
     if with_details:
         console.print(details.details(runs))
-    for line in table.remarks(runs):
+    for line in [*table.remarks(runs), *inputs.lines(runs)]:
         console.print(line, markup=False)
 
 

@@ -20,7 +20,7 @@ from kloc.measure import kernel_support, live, policy, record, workload
 from kloc.measure.runner import measure, prepare
 from kloc.measure.task import tasks
 from kloc.measure.workload import Outcome
-from kloc.results import document, table
+from kloc.results import document, inputs, table
 
 USAGE = ("[options] WORKLOAD", "[options] -- COMMAND [ARGUMENT...]")
 
@@ -207,5 +207,5 @@ def _print(measured: record.Run, printed: str) -> None:
         print(printed, end="" if printed.endswith("\n") else "\n")
     console = terminal.stdout()
     console.print(table.summary(measured))
-    for line in table.remarks([measured]):
+    for line in [*table.remarks([measured]), *inputs.lines([measured])]:
         console.print(line, markup=False)

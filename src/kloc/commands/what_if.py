@@ -12,7 +12,7 @@ from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import record, what_if, workload
 from kloc.measure.runner import Incomplete, Interrupted, prepare
-from kloc.results import document, table
+from kloc.results import document, inputs, table
 
 USAGE = ("[options] WORKLOAD",)
 
@@ -72,5 +72,6 @@ def _deliver(
 def _print(runs: list[record.Run], skipped: Sequence[str]) -> None:
     console = terminal.stdout()
     console.print(*table.comparisons(runs, console.width, first="pages that are fast"), sep="\n")
-    for line in [*table.remarks(runs), *what_if.remarks(runs, skipped)]:
+    remarks = [*table.remarks(runs), *what_if.remarks(runs, skipped), *inputs.lines(runs)]
+    for line in remarks:
         console.print(line, markup=False)

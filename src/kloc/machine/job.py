@@ -78,7 +78,8 @@ class Raw:
     `frames` are the agent's, by name. `model` is the timing model's report of the measured region,
     empty for a shell or without the model. `warm_up` is its report of the warm-up, None without
     one. `pages` is the model's per-frame file, None unless the job asks for `frames`. `console` is
-    empty for a shell, whose console is the terminal.
+    empty for a shell, whose console is the terminal. `inputs` are hashes of what the run was made
+    from (see kloc.machine.inputs), empty if nothing was measured.
     """
 
     frames: Mapping[str, str]
@@ -86,6 +87,7 @@ class Raw:
     pages: bytes | None
     console: str
     warm_up: Mapping[str, Any] | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def cpu_count(job: Job) -> int:

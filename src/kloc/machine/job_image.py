@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from kloc.base.errors import KlocError
 from kloc.build import root
 from kloc.build.ext4 import make_ext4
-from kloc.build.guest_image import normalized
+from kloc.build.guest_image import normalized, with_git_mode
 from kloc.machine import guest_commands
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts
@@ -57,8 +57,9 @@ def _mode(job: Job) -> str:
 def pack(files: Mapping[str, Path], image: Path) -> None:
     """Make `image` with the host's `files`, which it maps from absolute paths in the guest.
 
-    Directories are copied with their content. Modes are kept; the owner is root and times are
-    fixed. Raises KlocError if a file does not exist.
+    Directories are copied with their content. Names and content are all that the image has of the
+    host: modes are those of git, the owner is root and times are fixed. Raises KlocError if a file
+    does not exist.
     """
     tar = image.with_suffix(".tar")
     added: set[str] = set()
@@ -73,7 +74,7 @@ def pack(files: Mapping[str, Path], image: Path) -> None:
                 archive.addfile(parent)
             # A link is replaced by its target, which the guest may not have. Links in directories
             # stay links.
-            archive.add(source.resolve(), target.lstrip("/"), filter=normalized)
+            archive.add(source.resolve(), target.lstrip("/"), filter=with_git_mode)
     make_ext4(root.tool_root(), tar, image)
     tar.unlink()
 

@@ -20,6 +20,7 @@ from kloc.base import cache
 from kloc.base.errors import KlocError
 from kloc.build.data_image import data_image
 from kloc.build.root import last_lines
+from kloc.machine import inputs
 from kloc.machine.agent import Agent
 from kloc.machine.guest_console import CONSOLE_TAIL, CRASH, excerpt
 from kloc.machine.job import Job, Raw
@@ -40,6 +41,9 @@ STAGE_HOST_SECONDS = 3600
 
 POLL_SECONDS = 0.1
 
+JOB_IMAGE = "job.img"
+"""The file in a run's directory that is the disk with the job."""
+
 
 class RunFailed(KlocError):
     """A run without a result: the guest crashed or hung, or the workload failed."""
@@ -55,6 +59,18 @@ def run(job: Job, parts: Parts, watch: Callable[[Machine], None] = lambda machin
             watch(machine)
             time.sleep(POLL_SECONDS)
         return raw
+
+
+def inputs_of(job: Job, parts: Parts) -> dict[str, str]:
+    """Return the inputs that a run of the job would have, without running it."""
+    with cache.scratch(job.name) as directory:
+        write_job_image(job, parts, directory / JOB_IMAGE)
+        return inputs.of_run(job, parts, directory / JOB_IMAGE, data_disk(job, parts))
+
+
+def data_disk(job: Job, parts: Parts) -> Path:
+    """Return the image of the disk on /data: the job's own, or an empty one."""
+    return job.disk or data_image(parts.root, job.profile.storage.capacity)
 
 
 @contextmanager
@@ -86,7 +102,7 @@ class Machine:
     def __enter__(self) -> Machine:
         """Write the run's files and start QEMU."""
         self.console.touch()
-        write_job_image(self.job, self.parts, self.directory / "job.img")
+        write_job_image(self.job, self.parts, self.directory / JOB_IMAGE)
         config = model_config(self.job, self.directory, self._memory.files)
         (self.directory / "model.conf").write_text(config)
         argv = self.command()
@@ -107,8 +123,8 @@ class Machine:
 
     def command(self) -> list[str]:
         """Return the command line that starts QEMU for this machine."""
-        data = self.job.disk or data_image(self.parts.root, self.job.profile.storage.capacity)
-        images = [self.parts.image.path, self.directory / "job.img", data]
+        data = data_disk(self.job, self.parts)
+        images = [self.parts.image.path, self.directory / JOB_IMAGE, data]
         argv = qemu_arguments(self.job, self.parts, self.directory, self._memory.files, images)
         return self.parts.root.command(
             ["setpriv", "--pdeathsig", "KILL", str(self.parts.qemu.program), *argv],
@@ -198,7 +214,10 @@ class Machine:
         if not self.job.modelled or self.job.prepares:
             return Raw(self.frames, {}, None, console)
         warm_up, measured = self._model_report()
-        return Raw(self.frames, measured, self._page_frames(), console, warm_up)
+        made_from = inputs.of_run(
+            self.job, self.parts, self.directory / JOB_IMAGE, data_disk(self.job, self.parts)
+        )
+        return Raw(self.frames, measured, self._page_frames(), console, warm_up, made_from)
 
     def _model_report(self) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
         """Return the timing model's report of the warm-up, if any, and of the measured region."""

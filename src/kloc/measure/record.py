@@ -122,6 +122,7 @@ def from_raw(
         "vmstat": vmstat,
         "contexts": contexts(raw.frames),
         "clock_error": clock_error(model),
+        "inputs": dict(raw.inputs),
         "notes": [],
     }
     if policy.fast_kinds is not None:
@@ -132,6 +133,16 @@ def from_raw(
         run["figures"] = dict(outcome.figures)
     run["notes"] = [*outcome.notes, *notes(policy, run, raw)]
     return run
+
+
+def identity(run: Run) -> tuple[str, str, str, str]:
+    """Return what tells a run from the others of a document: workload, policy, seed, variant."""
+    return (
+        run["workload"],
+        run["policy"],
+        str(run["seed"]),
+        run["machine"].get("variant") or "",
+    )
 
 
 def described(model: Mapping[str, Any]) -> bool:

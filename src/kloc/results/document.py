@@ -14,9 +14,9 @@ from typing import Any
 
 from kloc.base.errors import KlocError
 from kloc.machine.parts import Parts
-from kloc.measure.record import Run
+from kloc.measure.record import Run, identity
 from kloc.measure.workload import FULL, LENGTHS
-from kloc.results import schema
+from kloc.results import inputs, schema
 
 UNCHANGED = "unchanged"
 """The name, in tables, of the machine variant that is the profile itself."""
@@ -86,7 +86,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
         texts = [describe(document["runs"]) for document in (one, other)]
         if texts[0] != texts[1]:
             lines.append(f"{label}: {texts[0]} vs. {texts[1]}")
-    return lines
+    return [*lines, *inputs.differences(one["runs"], other["runs"])]
 
 
 def join(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -95,8 +95,7 @@ def join(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     That is so for a single document, and if they differ (see `differences`) or share a run.
     """
     runs = [run for document in documents for run in document["runs"]]
-    keys = {(run["workload"], run["policy"], run["seed"], _variants([run])) for run in runs}
-    if len(documents) < 2 or len(keys) < len(runs):
+    if len(documents) < 2 or len({identity(run) for run in runs}) < len(runs):
         return None
     if any(differences(documents[0], other) for other in documents[1:]):
         return None

@@ -94,6 +94,7 @@ class Run(TypedDict):
     migrated_pages: NotRequired[dict[str, Sums]]
     hint_faults: NotRequired[float]
     series: NotRequired[Series | None]
+    inputs: NotRequired[dict[str, str]]
 
 
 class Tier(TypedDict, total=False):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -230,6 +231,24 @@ def test_files_that_differ_are_shown_separately_with_their_differences(
     assert f"{one} and {same}: same machine, same versions" in lines
     with pytest.raises(KlocError, match="not comparable"):
         run("compare", one, other, "--json", f"{tmp_path}/joined.json")
+
+
+def test_inputs_are_one_line_below_the_table_and_named_where_they_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def document(kernel: str) -> str:
+        run = made_up.run("tpp", 50.0, inputs={"kernel": kernel})
+        return write(tmp_path / f"{kernel}.json", made_up.document(run))
+
+    one, other = document("71c8aa0311223344"), document("9ab0c1d2e3f40000")
+    assert run("compare", one, one) == 0
+    printed = capsys.readouterr().out
+    assert len(re.findall("^inputs [0-9a-f]{16}$", printed, re.M)) == 2
+    assert "same machine, same versions, same inputs" in printed
+    assert run("compare", one, other) == 0
+    printed = capsys.readouterr().out
+    assert len(set(re.findall("^inputs .*$", printed, re.M))) == 2
+    assert "  inputs of redis/*: kernel 71c8aa03… vs. 9ab0c1d2…" in printed.splitlines()
 
 
 def test_result_of_objects_can_only_be_reported(reports: list[Any], tmp_path: Path) -> None:

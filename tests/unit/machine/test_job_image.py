@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -102,9 +103,47 @@ def test_members_do_not_depend_on_the_host(image: Path, tmp_path: Path) -> None:
     assert members == {
         "tmp": (0o1777, 0, "root"),
         "tmp/a": (0o755, 0, "root"),
-        "tmp/a/file": (0o640, 0, "root"),
+        "tmp/a/file": (0o644, 0, "root"),
     }
     assert mtime < file.stat().st_mtime
+
+
+def test_an_image_is_the_same_whatever_umask_path_and_time_the_host_has(
+    image: Path, tmp_path: Path, make_job: Callable[..., Job]
+) -> None:
+    job = make_job(scripts={"setup": "true\n"}, settings={"/a": "1"}, commands=True)
+    images = []
+    for path, umask in (("here", 0o022), ("elsewhere/longer", 0o077)):
+        directory = tmp_path / path
+        before = os.umask(umask)
+        directory.mkdir(parents=True)
+        program = directory / "prog"
+        program.write_text("built")
+        program.chmod(0o777 & ~umask)
+        os.utime(program, (umask, umask))
+        parts = cast(Parts, SimpleNamespace(programs=(program,), kernel=OURS))
+        job_image.write_job_image(job, parts, directory / image.name)
+        os.umask(before)
+        images.append((directory / image.name).read_bytes())
+    assert images[0] == images[1]
+
+
+def test_copies_are_the_same_whatever_umask_and_time_the_host_has(
+    image: Path, tmp_path: Path
+) -> None:
+    images = []
+    for number, umask in enumerate((0o022, 0o077)):
+        directory = tmp_path / str(number)
+        names = ("b", "a") if number else ("a", "b")
+        before = os.umask(umask)
+        (directory / "inner").mkdir(parents=True)
+        for name in names:
+            (directory / "inner" / name).write_text(name)
+            os.utime(directory / "inner" / name, (number, number))
+        os.umask(before)
+        job_image.pack({"/copied": directory}, image)
+        images.append(image.read_bytes())
+    assert images[0] == images[1]
 
 
 def test_links_in_directories_stay_links(image: Path, tmp_path: Path) -> None:

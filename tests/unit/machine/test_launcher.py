@@ -21,6 +21,7 @@ from kloc.machine.parts import Parts
 
 Start = Callable[..., Any]
 COMPLETE = {"measured": "12\n", "done": "complete"}
+INPUTS = {"kernel": "0123456789abcdef"}
 
 
 @pytest.fixture
@@ -32,6 +33,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_job: Callable[..
     image = tmp_path / "image"
     image.write_bytes(bytes(4096))
     monkeypatch.setattr(launcher, "data_image", lambda *_: image)
+    monkeypatch.setattr(launcher.inputs, "of_run", lambda *_: INPUTS)
     monkeypatch.setattr(launcher, "write_job_image", lambda _, __, path: path.touch())
 
     @contextmanager
@@ -79,7 +81,8 @@ def test_measured_job_returns_frames_report_and_console(start: Start) -> None:
     report = write_file("model.json", f'{{"regions": {regions}, "layout_known": true}}')
     with start(COMPLETE, f"{report} && {write_file('console', 'booted')}") as machine:
         measured = {"name": "measured", "walks": 3, "layout_known": True}
-        assert finish(machine) == Raw(COMPLETE, measured, None, "booted", {"name": "warm-up"})
+        warm_up = {"name": "warm-up"}
+        assert finish(machine) == Raw(COMPLETE, measured, None, "booted", warm_up, INPUTS)
 
 
 def test_job_with_frames_returns_the_per_frame_file(start: Start) -> None:

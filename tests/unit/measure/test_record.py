@@ -49,6 +49,7 @@ KEYS = [
     "vmstat",
     "contexts",
     "clock_error",
+    "inputs",
     "notes",
 ]
 """The keys of a record. Later versions may add keys at the end, but keep these in this order."""
