@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kloc.base import terminal
+from kloc.base import files, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.words import plural
-from kloc.commands import options, output, values
+from kloc.commands import options, output, stored_results, values
 from kloc.machine import profile
 from kloc.machine.parts import Parts
-from kloc.measure import kernel_support, policy, record, workload
+from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
 from kloc.results import details, document, inputs, table
@@ -45,6 +45,7 @@ RUN_OPTIONS: Mapping[str, object] = {
     "long": False,
     "cold": False,
     "follow": False,
+    "resume": None,
     "dry_run": False,
 }
 """The options that only make sense for workloads, with their defaults."""
@@ -81,6 +82,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     options.add(group, "json", "report")
     group.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="continue the comparison in FILE, which --json has written: measure only what it "
+        "lacks, and write all results to it (or to the FILE of --json)",
+    )
+    group.add_argument(
         "--details",
         action="store_true",
         help="print warm-ups, migrations and the workloads' own figures, too",
@@ -90,33 +98,87 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure the workloads, or show the result files."""
-    files = [name for name in args.workloads if name.endswith(".json")]
-    if files and len(files) < len(args.workloads):
+    shown = [name for name in args.workloads if name.endswith(".json")]
+    if shown and len(shown) < len(args.workloads):
         raise UsageError(
             "workloads and result files cannot be mixed",
             "kloc compare WORKLOAD..., or kloc compare A.json B.json...",
         )
+    if args.resume and args.json is None:
+        args.json = args.resume
     output.check(args)
-    if files:
+    if shown:
         options.refuse(args, RUN_OPTIONS, "result files are shown, nothing is run", "leave it out")
-        return _compare_files(args, [Path(name) for name in files])
+        return _compare_files(args, [Path(name) for name in shown])
     policies = [policy.load(name) for name in _unique(args.policies or policy.COMPARED)]
     workloads = [workload.load(name) for name in _unique(args.workloads)]
     hosts, kernel = options.machines(args), options.kernel(args)
+    todo = _tasks(args, hosts, workloads, policies)
+    stored = _stored(args, todo)
     if args.dry_run:
-        return _list_tasks(_tasks(args, hosts, workloads, policies))
+        return _list_tasks(_missing(todo, policies, stored))
     parts = prepare(workloads, kernel)
     missing = _unsupported(hosts, workloads, policies, parts)
     policies = [one for one in policies if one.name not in missing]
     todo = _tasks(args, hosts, workloads, policies)
     notes = [kernel_support.note(missing)] if missing else []
+    _measure(args, parts, todo, policies, stored, notes)
+    return 0
+
+
+def _stored(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | None:
+    """Return the document that --resume names, None without this option."""
+    if args.resume is None:
+        return None
+    stored = stored_results.read(args.resume)
+    stored_results.check_size(args.resume, stored, todo)
+    return stored
+
+
+def _missing(
+    todo: list[Task], policies: Sequence[policy.Policy], stored: Mapping[str, Any] | None
+) -> list[Task]:
+    known = {record.identity(run) for run in stored["runs"]} if stored else set()
+    return resume.missing(todo, policies, known)
+
+
+def _measure(
+    args: argparse.Namespace,
+    parts: Mapping[str, Parts],
+    todo: list[Task],
+    policies: Sequence[policy.Policy],
+    stored: Mapping[str, Any] | None,
+    notes: Sequence[str],
+) -> None:
+    """Measure what `stored` lacks; write all results after every run, and print them at the end."""
+    base = profile.load(args.machine).as_dict()
+    empty = document.assemble(parts.values(), base, [])
+    kept: list[record.Run] = []
+    if stored:
+        stored_results.check_versions(args.resume, stored, empty)
+        stored_results.check_inputs(args.resume, stored, todo, policies, parts)
+        empty, kept = document.with_guests_of(empty, stored), stored["runs"]
+        count = len(_missing(todo, policies, stored))
+        terminal.say(f"{args.resume} has {plural(len(kept), 'run')}, {count} are to be measured")
+
+    def with_runs(runs: Iterable[record.Run]) -> dict[str, Any]:
+        return {**empty, "runs": [_noted(run, notes) for run in runs]}
+
+    def save(runs: list[record.Run]) -> None:
+        path = args.resume if output.is_stdout(args) else args.json
+        try:
+            files.write_json(path, with_runs(runs))
+        except KlocError as error:
+            # The results are kept in memory, and written again after the next run.
+            terminal.say(f"{error.message}; the measurement continues")
+
     try:
-        _deliver(args, parts, measure(todo, policies, parts, args.follow), notes)
+        runs = measure(todo, policies, parts, args.follow, kept, save)
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
-            _deliver(args, parts, ended.runs, notes)
+            _deliver(args, with_runs(ended.runs))
         raise
-    return 0
+    _deliver(args, with_runs(runs))
 
 
 def _tasks(
@@ -151,17 +213,14 @@ def _unsupported(
     return missing
 
 
-def _deliver(
-    args: argparse.Namespace,
-    parts: Mapping[str, Parts],
-    runs: list[record.Run],
-    notes: Sequence[str],
-) -> None:
-    """Print and write the results, whose runs all get `notes`."""
-    base = profile.load(args.machine)
-    noted = [{**run, "notes": [*run["notes"], *notes]} for run in runs]
-    content = document.assemble(parts.values(), base.as_dict(), noted)
-    output.deliver(args, content, lambda: _print_runs(noted, args.details))
+def _noted(run: record.Run, notes: Sequence[str]) -> record.Run:
+    """Return the run with `notes`, those that it already has only once."""
+    new = [note for note in notes if note not in run["notes"]]
+    return {**run, "notes": [*run["notes"], *new]}
+
+
+def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
+    output.deliver(args, content, lambda: _print_runs(content["runs"], args.details))
 
 
 def _list_tasks(todo: list[Task]) -> int:

@@ -76,6 +76,9 @@ CLOCK_ERROR_MAX = 0.01
 Run = dict[str, Any]
 """A record."""
 
+Identity = tuple[str, str, str, str]
+"""Workload, policy, seed and variant of a run."""
+
 
 def from_raw(
     job: Job, policy: Policy, outcome: Outcome, raw: Raw, size: Size = FULL, cold: bool = False
@@ -135,8 +138,8 @@ def from_raw(
     return run
 
 
-def identity(run: Run) -> tuple[str, str, str, str]:
-    """Return what tells a run from the others of a document: workload, policy, seed, variant."""
+def identity(run: Run) -> Identity:
+    """Return what tells a run from the others of a document."""
     return (
         run["workload"],
         run["policy"],

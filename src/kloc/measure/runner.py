@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import HOST_RESERVE
-from kloc.measure import live, oracle, prepared, record
+from kloc.measure import live, oracle, prepared, record, resume
 from kloc.measure.policy import Policy
 from kloc.measure.record import Run
 from kloc.measure.task import Task, follow_up
@@ -75,42 +75,55 @@ def measure(
     policies: Sequence[Policy],
     parts: Mapping[str, Parts],
     followed: bool = False,
+    kept: Sequence[Run] = (),
+    save: Callable[[list[Run]], None] = lambda runs: None,
 ) -> list[Run]:
     """Run the tasks, and those that follow from them; return the results of `policies`.
 
     Results are in the order of machine variant, workload, policy and seed. `parts` are those of
-    `prepare`. `followed`: show the machines while they run.
+    `prepare`. `followed`: show the machines while they run. `kept` are results of an earlier
+    measurement: they are not measured again, and are returned with the new ones. `save` is called
+    with all results so far after each run.
 
     A failed run does not stop the others. Raises its KlocError if it was the only task, otherwise
     Incomplete with the results of the other runs. Raises Interrupted, with the results of finished
     runs, on Ctrl-C.
     """
-    results: list[Run] = []
+    results = list(kept)
+    known = {record.identity(run): run for run in kept}
+    todo_now = resume.missing(todo, policies, known)
 
     def finished(task: Task, raw: Raw) -> list[Task]:
         run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size, task.cold)
         if task.placement:
             run["oracle"] = task.placement.counts()
-        results.append(run)
+        if task.identity() in known:
+            resume.check_repeated(task, known[task.identity()], run)
+        else:
+            results.append(run)
+            # Empty if this is the run of all-slow that only the oracle needs.
+            if finished_runs := _in_order(results, todo, policies, kept):
+                save(finished_runs)
         if raw.pages is None:
             return []
         frames, free_fast = raw.pages, raw.model["free_fast_at_start"]
         if not record.described(raw.model):
             frames, free_fast = oracle.with_free(frames, raw.frames["free"])
         placement = oracle.place(frames, free_fast)
-        return [
+        following = [
             follow_up(task, used, placement)
             for used in policies
             if used.frames_from == task.policy.name
         ]
+        return [one for one in following if one.identity() not in known]
 
-    ready = prepared.with_disks([replace(task, follow=followed) for task in todo], parts)
+    ready = prepared.with_disks([replace(task, follow=followed) for task in todo_now], parts)
     try:
-        failures = _run_all(ready, parts, finished)
+        failures = _run_all(ready, parts, finished) if ready else {}
     except KeyboardInterrupt:
-        raise Interrupted(_in_order(results, todo, policies)) from None
-    runs = _in_order(results, todo, policies)
-    if failures and len(todo) == 1:
+        raise Interrupted(_in_order(results, todo, policies, kept)) from None
+    runs = _in_order(results, todo, policies, kept)
+    if failures and len(todo) == 1 and not kept:
         raise next(iter(failures.values()))
     if failures:
         raise Incomplete(failures, runs)
@@ -143,7 +156,8 @@ def _run_all(
                     if run.goes_on():
                         continue
                 except KlocError as error:
-                    if again := run.without_warm_up():
+                    again = run.without_warm_up()
+                    if again and not isinstance(error, resume.NotRepeated):
                         reason = error.message.partition("\n")[0]
                         terminal.say(f"{reason}; measuring {again.title()} without a warm-up")
                         waiting.insert(0, again)
@@ -239,18 +253,28 @@ def available_memory() -> int:
 
 
 def _in_order(
-    results: Sequence[Run], todo: Sequence[Task], policies: Sequence[Policy]
+    results: Sequence[Run], todo: Sequence[Task], policies: Sequence[Policy], kept: Sequence[Run]
 ) -> list[Run]:
-    """Return the results of `policies` by machine variant, workload, policy and seed."""
-    order = {policy.name: number for number, policy in enumerate(policies)}
-    workloads = list(dict.fromkeys(task.workload.name for task in todo))
-    variants = list(dict.fromkeys(task.profile.variant for task in todo))
-    return sorted(
-        (run for run in results if run["policy"] in order),
-        key=lambda run: (
-            variants.index(run["machine"]["variant"]),
-            workloads.index(run["workload"]),
-            order[run["policy"]],
-            run["seed"],
-        ),
-    )
+    """Return the results of `policies` by machine variant, workload, policy and seed.
+
+    What only `kept` has comes after what was asked for.
+    """
+    ranks = [
+        _ranks([task.profile.variant for task in todo], [_variant(run) for run in kept]),
+        _ranks([task.workload.name for task in todo], [run["workload"] for run in kept]),
+        _ranks([policy.name for policy in policies], [run["policy"] for run in kept]),
+    ]
+
+    def place(run: Run) -> tuple[int, ...]:
+        names = (_variant(run), run["workload"], run["policy"])
+        return (*(rank[name] for rank, name in zip(ranks, names, strict=True)), run["seed"])
+
+    return sorted((run for run in results if run["policy"] in ranks[-1]), key=place)
+
+
+def _ranks(asked_for: Iterable[str], kept: Iterable[str]) -> dict[str, int]:
+    return {name: rank for rank, name in enumerate(dict.fromkeys([*asked_for, *kept]))}
+
+
+def _variant(run: Run) -> str:
+    return run["machine"].get("variant") or ""

@@ -14,6 +14,7 @@ from kloc.machine.profile import Profile
 from kloc.measure import policy, workload
 from kloc.measure.oracle import Placement
 from kloc.measure.policy import Policy
+from kloc.measure.record import Identity
 from kloc.measure.workload import Outcome, Size, Workload
 
 
@@ -99,6 +100,10 @@ class Task:
                 f"{self.workload.name}: its outcome() failed: {type(error).__name__}: {error}",
                 f"see {at.filename}, line {at.lineno}; outcome() gets the output of the scripts",
             ) from error
+
+    def identity(self) -> Identity:
+        """Return what tells the run of this task from others, as `record.identity` of the run."""
+        return self.workload.name, self.policy.name, str(self.seed), self.profile.variant
 
     def title(self) -> str:
         """Return the name of this run in messages."""

@@ -7,7 +7,7 @@ docs/results.md describes the files.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,12 @@ from kloc.results import inputs, schema
 
 UNCHANGED = "unchanged"
 """The name, in tables, of the machine variant that is the profile itself."""
+
+MISSING = "(missing)"
+"""Stands for the value of a key that a document lacks."""
+
+OF_A_GUEST = ("versions.guest.", "versions.programs.")
+"""The beginnings of keys that depend on which workloads a document has."""
 
 FULL_SIZE = "full size"
 """The name, in tables, of the size of a run without --quick and --long."""
@@ -75,18 +81,66 @@ def is_object_document(content: Mapping[str, Any]) -> bool:
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Return how two documents of runs differ in what their figures depend on, one line each."""
-    lines = []
+    runs = one["runs"], other["runs"]
+    versions = _version_differences(one, other)
+    return [
+        *(f"{key}: {first} vs. {second}" for key, first, second in versions),
+        *_described_differences("variants", _variants, *runs),
+        *size_differences(*runs),
+        *inputs.differences(*runs),
+    ]
+
+
+def contradictions(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Return how kernel, versions and machine of two documents contradict each other.
+
+    Unlike a difference, a package or program that only one guest has is none: the documents may
+    have different workloads.
+    """
+    versions = _version_differences(one, other)
+    return [
+        f"{key}: {first} vs. {second}"
+        for key, first, second in versions
+        if not (key.startswith(OF_A_GUEST) and MISSING in (first, second))
+    ]
+
+
+def size_differences(one: Iterable[Run], other: Iterable[Run]) -> list[str]:
+    """Return how two sets of runs differ in size and warm-up, one line each."""
+    runs = list(one), list(other)
+    return [
+        *_described_differences("sizes", _sizes, *runs),
+        *_described_differences("warm-up", _warm_ups, *runs),
+    ]
+
+
+def with_guests_of(content: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document with the packages and programs that only guests of `other` have."""
+    ours, others = content["versions"], other["versions"]
+    # Our own come first, in their order.
+    joined = {
+        key: {**ours[key], **others.get(key, {}), **ours[key]} for key in ("programs", "guest")
+    }
+    return {**content, "versions": {**ours, **joined}}
+
+
+def _version_differences(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the keys of kernel, versions and machine whose values differ, with both values."""
     for part in ("kernel", "versions", "machine"):
-        flat_one, flat_other = _flatten(one[part], part), _flatten(other[part], part)
-        for key in sorted(flat_one.keys() | flat_other.keys()):
-            values = [flat.get(key, "(missing)") for flat in (flat_one, flat_other)]
-            if values[0] != values[1]:
-                lines.append(f"{key}: {values[0]} vs. {values[1]}")
-    for label, describe in (("variants", _variants), ("sizes", _sizes), ("warm-up", _warm_ups)):
-        texts = [describe(document["runs"]) for document in (one, other)]
-        if texts[0] != texts[1]:
-            lines.append(f"{label}: {texts[0]} vs. {texts[1]}")
-    return [*lines, *inputs.differences(one["runs"], other["runs"])]
+        flats = [_flatten(document[part], part) for document in (one, other)]
+        for key in sorted(flats[0].keys() | flats[1].keys()):
+            first, second = (flat.get(key, MISSING) for flat in flats)
+            if first != second:
+                yield key, first, second
+
+
+def _described_differences(
+    label: str, describe: Callable[[Sequence[Run]], str], one: Sequence[Run], other: Sequence[Run]
+) -> list[str]:
+    texts = describe(one), describe(other)
+    return [] if texts[0] == texts[1] else [f"{label}: {texts[0]} vs. {texts[1]}"]
 
 
 def join(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -131,25 +131,20 @@ def test_results_are_printed_and_written(
 
 
 def test_policies_that_another_kernel_lacks_are_left_out_with_a_note(
-    measured: None, monkeypatch: pytest.MonkeyPatch
+    measured: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ran: list[str] = []
-    noted: list[Any] = []
 
     def measure(_: object, policies: list[Any], *__: object) -> list[Any]:
         ran.extend(one.name for one in policies)
         return list(RESULT["runs"])
 
-    def assemble(_: object, __: object, runs: list[Any]) -> Any:
-        noted.extend(runs)
-        return RESULT
-
     monkeypatch.setattr(compare, "_unsupported", lambda *_: {"kloc": "the kernel has no x"})
     monkeypatch.setattr(compare, "measure", measure)
-    monkeypatch.setattr(compare.document, "assemble", assemble)
     options = ["--kernel", "linux-image-amd64", "--policies", "tpp,kloc"]
-    assert run("compare", "redis", *options) == 0
+    assert run("compare", "redis", *options, f"--json={tmp_path}/j") == 0
     assert ran == ["tpp"]
+    noted = json.loads((tmp_path / "j").read_text())["runs"]
     assert [one["notes"][-1] for one in noted] == ["policies left out: kloc (the kernel has no x)"]
 
 

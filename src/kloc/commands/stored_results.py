@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The results that `kloc compare --resume FILE` continues: reads FILE and checks that it fits.
+
+FILE is never written before it has passed all checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kloc.base.errors import KlocError
+from kloc.machine.parts import Parts
+from kloc.measure import resume
+from kloc.measure.policy import Policy
+from kloc.measure.task import Task
+from kloc.results import document, inputs
+
+HINT = (
+    "measure with what the file was measured with, or start another file with --json FILE and "
+    "without --resume"
+)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the document of a comparison. Raises KlocError if the file has none."""
+    if not path.exists():
+        raise KlocError(
+            f"--resume {path}: this file does not exist",
+            f"start the comparison with --json {path}, which is written after every run",
+        )
+    content = document.read(path)
+    if document.is_object_document(content) or any("placement" in run for run in content["runs"]):
+        raise KlocError(
+            f"--resume {path}: this is not a result of kloc compare", "name a file of its --json"
+        )
+    if not all(run.get("inputs") for run in content["runs"]):
+        raise KlocError(
+            f"--resume {path}: an older kloc measured this, and did not record with what",
+            "measure the comparison again, with --json FILE",
+        )
+    return content
+
+
+def check_size(path: Path, content: Mapping[str, Any], todo: Sequence[Task]) -> None:
+    """Raise KlocError unless all results are of the size, and as cold or not, as the tasks."""
+    ours = [{"size": asdict(task.size), "cold": task.cold} for task in todo]
+    if lines := document.size_differences(content["runs"], ours):
+        raise _differs(path, lines)
+
+
+def check_versions(path: Path, content: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise KlocError if machine or versions differ from those of the document `now`."""
+    if lines := document.contradictions(content, now):
+        raise _differs(path, lines)
+
+
+def check_inputs(
+    path: Path,
+    content: Mapping[str, Any],
+    todo: Sequence[Task],
+    policies: Sequence[Policy],
+    parts: Mapping[str, Parts],
+) -> None:
+    """Raise KlocError unless the results of these tasks would have the same inputs today."""
+    today = resume.with_inputs_of_today(content["runs"], todo, policies, parts)
+    if lines := inputs.differences(content["runs"], today):
+        raise _differs(path, lines)
+
+
+def _differs(path: Path, lines: Sequence[str]) -> KlocError:
+    listed = "\n".join(f"    {line}" for line in lines)
+    return KlocError(
+        f"--resume {path}: the file's runs (first) and those of this comparison differ:\n{listed}",
+        HINT,
+    )
