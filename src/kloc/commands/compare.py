@@ -17,7 +17,7 @@ from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import details, document, inputs, table
+from kloc.results import ahead, details, document, inputs, table
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -29,7 +29,7 @@ table. Results of different machines or versions are printed separately, with th
 """
 
 EXAMPLES = (
-    ("kloc compare rocksdb redis", "nine policies, one seed"),
+    ("kloc compare rocksdb redis", f"{len(policy.COMPARED)} policies, one seed"),
     ("kloc compare redis --policies tpp,kloc --seeds 3", "median of three seeds"),
     ("kloc compare a.json b.json --report r.html", "show files of --json"),
 )
@@ -80,6 +80,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(group, "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
     group = parser.add_argument_group("output")
+    against = group.add_argument(
+        "--against",
+        metavar="POLICY",
+        help="the baseline of the ratios seed by seed (default: the first measured one of "
+        f"{', '.join(ahead.BASELINES)})",
+    )
+    options.complete_names(against, policy.names)
     options.add(group, "json", "report")
     group.add_argument(
         "--resume",
@@ -111,6 +118,7 @@ def run(args: argparse.Namespace) -> int:
         options.refuse(args, RUN_OPTIONS, "result files are shown, nothing is run", "leave it out")
         return _compare_files(args, [Path(name) for name in shown])
     policies = [policy.load(name) for name in _unique(args.policies or policy.COMPARED)]
+    _check_baseline(args.against, [one.name for one in policies])
     workloads = [workload.load(name) for name in _unique(args.workloads)]
     hosts, kernel = options.machines(args), options.kernel(args)
     todo = _tasks(args, hosts, workloads, policies)
@@ -220,7 +228,8 @@ def _noted(run: record.Run, notes: Sequence[str]) -> record.Run:
 
 
 def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
-    output.deliver(args, content, lambda: _print_runs(content["runs"], args.details))
+    content = ahead.included(content, args.against)
+    output.deliver(args, content, lambda: _print_runs(content, args))
 
 
 def _list_tasks(todo: list[Task]) -> int:
@@ -246,7 +255,10 @@ def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
             f"--json {args.json}: one file cannot hold results that are not comparable",
             "without --json, kloc compare prints their differences",
         )
-    output.deliver(args, contents[0], lambda: _print_files(names, contents, args.details))
+    for content in contents:
+        _check_baseline(args.against, [one["policy"] for one in content["runs"]])
+    contents = [ahead.included(content, args.against) for content in contents]
+    output.deliver(args, contents[0], lambda: _print_files(names, contents, args))
     return 0
 
 
@@ -261,11 +273,22 @@ def _report_objects(args: argparse.Namespace, name: str, contents: list[dict[str
     return 0
 
 
-def _print_files(names: list[str], contents: list[dict[str, Any]], with_details: bool) -> None:
+def _check_baseline(against: str | None, measured: Sequence[str]) -> None:
+    """Raise UsageError if the user has chosen a baseline that is not among the policies."""
+    if against is not None and against not in measured:
+        raise UsageError(
+            f"--against {against}: this policy is not among those that are compared",
+            f"compared: {', '.join(_unique(measured))}",
+        )
+
+
+def _print_files(
+    names: list[str], contents: list[dict[str, Any]], args: argparse.Namespace
+) -> None:
     """Print the table of each file, then the differences of each to the first one."""
     for name, content in zip(names, contents, strict=True):
         terminal.stdout().print(f"{name}:", markup=False)
-        _print_runs(content["runs"], with_details)
+        _print_runs(content, args)
     for name, content in zip(names[1:], contents[1:], strict=True):
         if differences := document.differences(contents[0], content):
             print(f"{names[0]} and {name} differ in:")
@@ -282,10 +305,14 @@ def _same(one: list[record.Run], other: list[record.Run]) -> str:
     )
 
 
-def _print_runs(runs: list[record.Run], with_details: bool) -> None:
-    console = terminal.stdout()
+def _print_runs(content: Mapping[str, Any], args: argparse.Namespace) -> None:
+    """Print a document: tables, the ratios to the baseline, details, and notes."""
+    console, runs = terminal.stdout(), content["runs"]
     console.print(*table.comparisons(runs, console.width), sep="\n")
-    if with_details:
+    if ratios := ahead.lines(content, args.against):
+        # Each line is whole: a narrow terminal would break it where a program looks for it.
+        console.print(*ratios, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
+    if args.details:
         console.print(details.details(runs))
     for line in [*table.remarks(runs), *inputs.lines(runs)]:
         console.print(line, markup=False)

@@ -95,6 +95,7 @@ def measure(
 
     def finished(task: Task, raw: Raw) -> list[Task]:
         run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size, task.cold)
+        run["spread"] = task.workload.spread
         if task.placement:
             run["oracle"] = task.placement.counts()
         if task.identity() in known:

@@ -96,6 +96,9 @@ class Workload:
     `instructions` is about how many instructions a full-size run executes in total, for estimates
     of the time left. `programs` are C files in workloads/src; the machine has each program in its
     PATH, without the suffix `.c`.
+
+    `spread` is by which fraction the ratio of two policies' throughputs with one seed may differ
+    from the mean of many seeds: 0.08 for 8 %. None if nobody has measured it.
     """
 
     name: str
@@ -112,6 +115,7 @@ class Workload:
     slices_max: int = 1
     repeatable: bool | None = None
     prepare: Callable[[Size, int], str] | None = None
+    spread: float | None = None
 
     def slices(self, size: Size, seed: int) -> str | None:
         """Return the script of a slice of the warm-up, None if there can be no warm-up."""

@@ -95,6 +95,13 @@ class Run(TypedDict):
     hint_faults: NotRequired[float]
     series: NotRequired[Series | None]
     inputs: NotRequired[dict[str, str]]
+    spread: NotRequired[float | None]
+
+
+class Against(TypedDict):
+    """The comparisons of policies with a baseline, seed by seed."""
+
+    baseline: str
 
 
 class Tier(TypedDict, total=False):
@@ -150,6 +157,7 @@ class RunsDocument(TypedDict):
     versions: dict[str, Any]
     machine: Profile
     runs: list[Run]
+    against: NotRequired[Against]
 
 
 class KindUse(TypedDict, total=False):

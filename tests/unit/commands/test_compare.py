@@ -203,6 +203,56 @@ def test_comparable_files_are_one_table_and_one_document(
     assert [run["policy"] for run in json.loads(capsys.readouterr().out)["runs"]] == names
 
 
+def three_policies(tmp_path: Path) -> str:
+    """Write a result file of three policies and three seeds, and return its path."""
+    runs = [
+        made_up.run(policy, speed + seed, seed=seed)
+        for policy, speed in (("stock", 80.0), ("tpp", 100.0), ("kloc", 120.0))
+        for seed in (1, 2, 3)
+    ]
+    return write(tmp_path / "three.json", made_up.document(*runs))
+
+
+def test_ratios_to_the_baseline_are_printed_below_the_table_and_written(
+    reports: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = three_policies(tmp_path)
+    again = str(tmp_path / "again.json")
+    assert run("compare", path, "--json", again, "--report", f"{tmp_path}/r.html") == 0
+    printed = capsys.readouterr().out
+    assert "kloc against tpp, seed by seed:\n  redis  1.20 (1.19 to 1.20)  ahead\n" in printed
+    assert "stock against tpp, seed by seed:\n  redis  0.80 (0.80 to 0.81)  behind\n" in printed
+    written = json.loads(Path(again).read_text())
+    assert written == reports[0][1]
+    verdicts = [(one["policy"], one["verdict"]) for one in written["against"]["comparisons"]]
+    assert verdicts == [("stock", "behind"), ("kloc", "ahead")]
+    run("compare", again)
+    assert capsys.readouterr().out.split("\n", 1)[1] == printed.split("\n", 1)[1]
+
+
+def test_against_chooses_the_baseline_and_the_file_keeps_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, again = three_policies(tmp_path), str(tmp_path / "again.json")
+    run("compare", path, "--against", "stock", "--json", again)
+    assert "kloc against stock, seed by seed:" in capsys.readouterr().out
+    run("compare", again)
+    printed = capsys.readouterr().out
+    assert "tpp against stock, seed by seed:" in printed
+    assert "against tpp" not in printed
+
+
+def test_baseline_that_is_not_compared_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compare, "prepare", lambda _: pytest.fail("prepared"))
+    with pytest.raises(UsageError, match="--against oracle: ") as refused:
+        run("compare", "redis", "--policies", "tpp,kloc", "--against", "oracle")
+    assert refused.value.hint == "compared: tpp, kloc"
+    with pytest.raises(UsageError, match="--against nimble: "):
+        run("compare", three_policies(tmp_path), "--against", "nimble")
+
+
 def test_details_are_printed_only_if_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,6 +97,14 @@ def test_results_are_in_the_order_of_policies(stopped: list[str]) -> None:
     assert stopped == ["w"] * 3
 
 
+def test_runs_carry_the_spread_that_their_workload_states(stopped: list[str]) -> None:
+    todo = made_up_task("stock", "1\n")
+    stated = replace(todo, workload=replace(todo.workload, spread=0.08))
+    parts: Any = {"w": stopped}
+    assert runner.measure([todo], [todo.policy], parts)[0]["spread"] is None
+    assert runner.measure([stated], [todo.policy], parts)[0]["spread"] == 0.08
+
+
 def test_a_failed_run_does_not_stop_the_others(
     stopped: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kloc.base.errors import KlocError
+from kloc.base.paths import PROJECT
 from kloc.machine import profile
 from kloc.measure import policy, workload
 from kloc.measure.task import Task
@@ -247,3 +248,10 @@ def test_redis_clients_send_complete_pipelines(size: Size) -> None:
         found = dict(re.findall(r"(\w+)=(\d+)", options))
         assert int(found["requests"]) > 0
         assert int(found["requests"]) % int(found["pipeline"]) == 0
+
+
+def test_docs_state_the_spread_of_each_workload_that_has_one() -> None:
+    text = (PROJECT / "docs" / "workloads.md").read_text()
+    for one in workload.registry().values():
+        if one.spread is not None:
+            assert f"| `{one.name}` | {100 * one.spread:g} % |" in text

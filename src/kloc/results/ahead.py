@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which policies are ahead of a baseline and which are behind: throughput, seed by seed.
+
+The same seed draws the same operations under each policy. So the ratio of two policies differs less
+between seeds than their throughputs do, and is compared instead of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean, stdev
+from typing import Any
+
+from kloc.measure.record import Run
+from kloc.results.table import LOWER, UPPER
+
+BASELINES = ("tpp", "stock", "naive", "kloc")
+"""The policies that others are compared with by default: the first one that was measured."""
+
+CONFIDENCE = 0.95
+"""The confidence of the intervals."""
+
+FEW = 2
+"""With at most so many seeds, an interval around 1 does not show that two policies are alike."""
+
+
+class Verdict(StrEnum):
+    """What the ratios of two policies say."""
+
+    AHEAD = "ahead"
+    BEHIND = "behind"
+    TIE = "tie"
+    UNKNOWN = "cannot tell"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A policy's throughput relative to that of a baseline, on one workload and machine variant.
+
+    `ratios` are by seed, and there is at least one. `spread` is what the workload states: by which
+    fraction such a ratio differs between seeds; None if that is not known.
+    """
+
+    workload: str
+    variant: str
+    policy: str
+    baseline: str
+    ratios: Mapping[int, float]
+    spread: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The workload, with the variant if the machine has one."""
+        return f"{self.workload}, {self.variant}" if self.variant else self.workload
+
+    @property
+    def ratio(self) -> float:
+        """The geometric mean of the ratios."""
+        return math.exp(fmean(self._logarithms))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the mean ratio, by Student's t of the logarithms; None for one seed."""
+        logs = self._logarithms
+        if len(logs) < 2:
+            return None
+        # This import takes a tenth of a second.
+        from scipy.special import stdtrit
+
+        quantile = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
+        half = quantile * stdev(logs) / math.sqrt(len(logs))
+        return self.ratio * math.exp(-half), self.ratio * math.exp(half)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the interval is above 1, below 1, or includes it.
+
+        One seed is judged by the spread that the workload states.
+        """
+        interval = self.interval or self._stated_interval
+        if interval is None:
+            return Verdict.UNKNOWN
+        if interval[0] > 1:
+            return Verdict.AHEAD
+        if interval[1] < 1:
+            return Verdict.BEHIND
+        return Verdict.UNKNOWN if len(self.ratios) <= FEW else Verdict.TIE
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict, with the reason for it if there are few seeds."""
+        seeds = len(self.ratios)
+        if self.verdict is Verdict.UNKNOWN:
+            return f"{'one seed' if seeds == 1 else f'{seeds} seeds'}: {self.verdict}"
+        if seeds == 1 and self.spread is not None:
+            return f"{self.verdict} (one seed, beyond the spread of {100 * self.spread:.0f} %)"
+        return str(self.verdict)
+
+    @property
+    def ratio_text(self) -> str:
+        """The ratio and its interval: "1.01 (0.99 to 1.03)"."""
+        if self.interval is None:
+            return f"{self.ratio:.2f}"
+        return f"{self.ratio:.2f} ({self.interval[0]:.2f} to {self.interval[1]:.2f})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the comparison as result files have it (docs/results.md)."""
+        low, high = self.interval or (None, None)
+        return {
+            "workload": self.workload,
+            "variant": self.variant,
+            "policy": self.policy,
+            "ratio": self.ratio,
+            "low": low,
+            "high": high,
+            "verdict": str(self.verdict),
+            "by_seed": {str(seed): ratio for seed, ratio in self.ratios.items()},
+        }
+
+    @property
+    def _logarithms(self) -> list[float]:
+        return [math.log(ratio) for ratio in self.ratios.values()]
+
+    @property
+    def _stated_interval(self) -> tuple[float, float] | None:
+        """What the ratio may be with other seeds, by the spread that the workload states."""
+        if self.spread is None:
+            return None
+        return self.ratio / (1 + self.spread), self.ratio * (1 + self.spread)
+
+
+def baseline(document: Mapping[str, Any], wanted: str | None = None) -> str | None:
+    """Return the policy that the others of a document are compared with.
+
+    That is `wanted`, the one that the document names, or the first of BASELINES that was measured.
+    None if none of them was.
+    """
+    measured = {run["policy"] for run in document["runs"]}
+    named = (document.get("against") or {}).get("baseline")
+    choices = [choice for choice in (wanted, named, *BASELINES) if choice]
+    return next((choice for choice in choices if choice in measured), None)
+
+
+def comparisons(runs: Sequence[Run], against: str | None) -> list[Comparison]:
+    """Return the comparisons of all policies with the baseline `against`, policy by policy.
+
+    The bounds, the oracle and the rows of `kloc what-if` are not compared. A workload on which the
+    two have no seed in common has no comparison.
+    """
+    by_case: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        variant = str(run["machine"].get("variant") or "")
+        by_case.setdefault((run["workload"], variant), []).append(run)
+    found = []
+    for policy in contenders(runs):
+        for (workload, variant), case in by_case.items():
+            ratios = _ratios(case, policy, against or "")
+            if ratios and policy != against:
+                spread = _spread(case)
+                found.append(Comparison(workload, variant, policy, against or "", ratios, spread))
+    return found
+
+
+def contenders(runs: Iterable[Run]) -> list[str]:
+    """Return the policies of runs that are neither a bound nor the oracle, nor only a timing."""
+    return list(
+        dict.fromkeys(
+            run["policy"]
+            for run in runs
+            if run["policy"] not in (LOWER, UPPER)
+            and "oracle" not in run
+            and "placement" not in run
+        )
+    )
+
+
+def included(document: Mapping[str, Any], wanted: str | None = None) -> dict[str, Any]:
+    """Return the document with the comparisons of its runs under the key "against".
+
+    `wanted` is the baseline that the user has chosen, if any (see `baseline`). Without comparisons,
+    the key is missing.
+    """
+    against = baseline(document, wanted)
+    found = comparisons(document["runs"], against)
+    rest = {key: value for key, value in document.items() if key != "against"}
+    if not found:
+        return rest
+    return {
+        **rest,
+        "against": {
+            "baseline": against,
+            "confidence": CONFIDENCE,
+            "comparisons": [one.as_dict() for one in found],
+        },
+    }
+
+
+def lines(document: Mapping[str, Any], wanted: str | None = None) -> list[str]:
+    """Return what is printed below a table: for each policy, a line for each workload.
+
+    They say if the usual baseline was not measured, or none at all. Empty for fewer than two
+    policies.
+    """
+    runs = document["runs"]
+    against = baseline(document, wanted)
+    found = comparisons(runs, against)
+    if not found:
+        alone = len(contenders(runs)) < 2
+        return [] if alone else [f"no ratios: no baseline ({', '.join(BASELINES)}) was measured"]
+    usual = BASELINES[0]
+    is_usual = any(run["policy"] == usual for run in runs)
+    instead = "" if is_usual else f" ({usual} was not measured)"
+    names = max(len(one.name) for one in found)
+    ratios = max(len(one.ratio_text) for one in found)
+    text = []
+    for policy in dict.fromkeys(one.policy for one in found):
+        text.append(f"{policy} against {against}{instead}, seed by seed:")
+        text += [
+            f"  {one.name:{names}}  {one.ratio_text:{ratios}}  {one.verdict_text}"
+            for one in found
+            if one.policy == policy
+        ]
+    return text
+
+
+def _ratios(case: Sequence[Run], policy: str, against: str) -> dict[int, float]:
+    """Return a policy's throughput relative to the baseline's, for each seed that both have."""
+    these, those = (
+        {run["seed"]: run["throughput"] for run in case if run["policy"] == name}
+        for name in (policy, against)
+    )
+    return {
+        seed: value / those[seed]
+        for seed, value in these.items()
+        if value > 0 and those.get(seed, 0) > 0
+    }
+
+
+def _spread(case: Iterable[Run]) -> float | None:
+    """Return the spread of ratios that the runs of a workload carry, None if they have none."""
+    return max((run["spread"] for run in case if run.get("spread") is not None), default=None)
