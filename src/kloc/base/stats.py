@@ -30,6 +30,15 @@ def ratios(these: Mapping[int, float], those: Mapping[int, float]) -> list[float
     return [value / those[seed] for seed, value in these.items() if seed in those]
 
 
+def ratios_by_seed(these: Mapping[int, float], those: Mapping[int, float]) -> dict[int, float]:
+    """Return these / those for each seed (the key) with which both are above 0."""
+    return {
+        seed: value / those[seed]
+        for seed, value in these.items()
+        if value > 0 and those.get(seed, 0) > 0
+    }
+
+
 def fraction(part: float, whole: float) -> float:
     """Return part / whole, and 0 if `whole` is 0."""
     return part / whole if whole else 0.0

@@ -14,6 +14,7 @@ from enum import StrEnum
 from statistics import fmean, stdev
 from typing import Any
 
+from kloc.base.stats import ratios_by_seed
 from kloc.measure.record import Run
 from kloc.results.table import LOWER, UPPER
 
@@ -159,7 +160,7 @@ def comparisons(runs: Sequence[Run], against: str | None) -> list[Comparison]:
         for (workload, variant), case in by_case.items():
             ratios = _ratios(case, policy, against or "")
             if ratios and policy != against:
-                spread = _spread(case)
+                spread = stated_spread(case)
                 found.append(Comparison(workload, variant, policy, against or "", ratios, spread))
     return found
 
@@ -226,19 +227,15 @@ def lines(document: Mapping[str, Any], wanted: str | None = None) -> list[str]:
     return text
 
 
+def stated_spread(case: Iterable[Run]) -> float | None:
+    """Return the spread of ratios that the runs of a workload carry, None if they have none."""
+    return max((run["spread"] for run in case if run.get("spread") is not None), default=None)
+
+
 def _ratios(case: Sequence[Run], policy: str, against: str) -> dict[int, float]:
     """Return a policy's throughput relative to the baseline's, for each seed that both have."""
     these, those = (
         {run["seed"]: run["throughput"] for run in case if run["policy"] == name}
         for name in (policy, against)
     )
-    return {
-        seed: value / those[seed]
-        for seed, value in these.items()
-        if value > 0 and those.get(seed, 0) > 0
-    }
-
-
-def _spread(case: Iterable[Run]) -> float | None:
-    """Return the spread of ratios that the runs of a workload carry, None if they have none."""
-    return max((run["spread"] for run in case if run.get("spread") is not None), default=None)
+    return ratios_by_seed(these, those)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
-from kloc.base.stats import Spread, ratios, total
+from kloc.base.stats import Spread, ratios, ratios_by_seed, total
 from kloc.measure.policy import COMPARED
 from kloc.measure.record import Run
+from kloc.results import ahead
+from kloc.results.ahead import Comparison, Verdict
 from kloc.results.report import kinds
 from kloc.results.report.kinds import Group
 from kloc.results.table import LOWER, UPPER
@@ -19,7 +21,8 @@ LEAST_HEADROOM = 1.02
 """If all-fast is faster than all-slow by less than this factor, shares of it mean nothing."""
 
 LEVEL = 0.99
-"""A policy with at least this fraction of the best throughput is level with the best."""
+"""With one seed, a policy with at least this fraction of the best throughput is level with the
+best, unless the workload states a spread."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,8 @@ class Case:
     def leaders(self) -> list[str]:
         """Return the fastest contender, followed by those that are level with it.
 
-        Level means within 1 % of its throughput or, with several seeds, with a range that overlaps
-        its range.
+        Level means that the fastest is not ahead of it, seed by seed (see kloc.results.ahead). With
+        one seed of a workload that states no spread, it means within 1 % of its throughput.
         """
         spreads = {
             name: spread for name in self.contenders if (spread := self.spread(name, "throughput"))
@@ -127,13 +130,7 @@ class Case:
         if not spreads:
             return []
         fastest = max(spreads, key=lambda name: spreads[name].median)
-        top = spreads[fastest]
-        level = [
-            name
-            for name, spread in spreads.items()
-            if name != fastest
-            and (spread.median >= LEVEL * top.median or (top.count > 1 and spread.high >= top.low))
-        ]
+        level = [name for name in spreads if name != fastest and self._is_level(name, fastest)]
         return [fastest, *sorted(level, key=lambda name: -spreads[name].median)]
 
     def times(self, policy: str) -> Times | None:
@@ -166,6 +163,16 @@ class Case:
             storage=storage,
             idle=max(0.0, waits - storage),
         )
+
+    def _is_level(self, policy: str, fastest: str) -> bool:
+        """Return whether the fastest policy is not ahead of `policy`."""
+        these, those = self._throughput(fastest), self._throughput(policy)
+        by_seed = ratios_by_seed(these, those)
+        spread = ahead.stated_spread(self.runs)
+        if len(by_seed) > 1 or (by_seed and spread is not None):
+            pair = Comparison(self.workload, self.variant, fastest, policy, by_seed, spread)
+            return pair.verdict is not Verdict.AHEAD
+        return median(those.values()) >= LEVEL * median(these.values())
 
     def _throughput(self, policy: str) -> dict[int, float]:
         return {run["seed"]: run["throughput"] for run in self.runs_under(policy)}

@@ -152,11 +152,9 @@ def _remarks(case: Case, leaders: Sequence[str]) -> list[str]:
             f"{second} is next, {formats.percent(1 - behind[second] / first.median)} slower."
         )
     if len(leaders) > 1:
-        remarks.append(
-            "Level: within 1 %, or with ranges over seeds that overlap."
-            if len(case.runs_under(leaders[0])) > 1
-            else "Level: within 1 %."
-        )
+        remarks.append(f"Level: {leaders[0]} is not ahead of the others, seed by seed.")
+    if len(case.contenders) > 1 and len(case.runs_under(leaders[0])) == 1:
+        remarks.append("One seed: with other seeds, the order may be another one.")
     if case.oracle and (share := case.headroom_share(case.oracle)):
         remarks.append(
             "The oracle, the best static placement of pages, uses "

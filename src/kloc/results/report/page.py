@@ -13,7 +13,16 @@ from kloc.base.stats import total
 from kloc.base.words import plural
 from kloc.measure.record import Run
 from kloc.results.document import is_cold
-from kloc.results.report import context, formats, headline, kinds, plots, reproduction, warm_up
+from kloc.results.report import (
+    context,
+    formats,
+    headline,
+    kinds,
+    plots,
+    ratios,
+    reproduction,
+    warm_up,
+)
 from kloc.results.report.cases import Case, cases, in_order
 from kloc.results.report.figure import Table
 from kloc.results.report.kinds import Group
@@ -31,6 +40,7 @@ def page(document: Mapping[str, Any]) -> Page:
     all_cases = cases(document["runs"])
     sections = [
         _throughput(all_cases),
+        ratios.section(document),
         warm_up.section(all_cases, {case.name: _shown_runs(case) for case in all_cases}),
         _time(all_cases),
         _pages(all_cases),

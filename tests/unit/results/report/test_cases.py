@@ -93,16 +93,34 @@ def test_policies_within_one_percent_of_the_fastest_are_level() -> None:
     ]
 
 
-def test_policies_with_overlapping_ranges_are_level() -> None:
-    speeds = {"naive": (90, 100, 110), "tpp": (95, 120, 130), "stock": (50, 60, 70)}
-    runs = [
+def by_seed(**speeds: tuple[float, ...]) -> list[dict[str, Any]]:
+    """Return the runs of policies that have these throughputs with seeds 1, 2, ..."""
+    return [
         run(name, speed, seed=seed)
-        for name, by_seed in speeds.items()
-        for seed, speed in enumerate(by_seed, 1)
+        for name, speeds_of_policy in speeds.items()
+        for seed, speed in enumerate(speeds_of_policy, 1)
     ]
-    case = only(runs)
+
+
+def test_policies_are_level_unless_the_fastest_is_ahead_seed_by_seed() -> None:
+    case = only(by_seed(naive=(90, 100, 110), tpp=(95, 120, 130), stock=(50, 60, 70)))
     assert case.leaders() == ["tpp", "naive"]
     assert case.spread("tpp", "throughput") == Spread(120, 95, 130, 3)
+
+
+def test_a_policy_that_is_faster_with_each_seed_leads_though_ranges_overlap() -> None:
+    assert only(by_seed(naive=(90, 100, 110), tpp=(99, 110, 121))).leaders() == ["tpp"]
+
+
+def test_policies_without_a_seed_in_common_are_compared_by_their_medians() -> None:
+    runs = [run("tpp", 100, seed=1), run("naive", 99.5, seed=2), run("stock", 98, seed=2)]
+    assert only(runs).leaders() == ["tpp", "naive"]
+
+
+def test_one_seed_within_the_spread_of_the_workload_is_level() -> None:
+    runs = [run(name, speed, spread=0.1) for name, speed in (("tpp", 100), ("naive", 92))]
+    assert only(runs).leaders() == ["tpp", "naive"]
+    assert only([*runs, run("stock", 90, spread=0.1)]).leaders() == ["tpp", "naive"]
 
 
 def test_bounds_and_the_oracle_do_not_lead() -> None:
