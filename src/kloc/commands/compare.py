@@ -17,7 +17,7 @@ from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import ahead, details, document, inputs, table
+from kloc.results import ahead, core_time, details, document, inputs, table
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -98,7 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--details",
         action="store_true",
-        help="print warm-ups, migrations and the workloads' own figures, too",
+        help="print warm-ups, migrations, the workloads' own figures, and where the time of the "
+        "cores went, too",
     )
     options.add(group, "follow", "dry-run")
 
@@ -313,7 +314,7 @@ def _print_runs(content: Mapping[str, Any], args: argparse.Namespace) -> None:
         # Each line is whole: a narrow terminal would break it where a program looks for it.
         console.print(*ratios, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     if args.details:
-        console.print(details.details(runs))
+        console.print(details.details(runs), *core_time.tables(runs), sep="\n")
     for line in [*table.remarks(runs), *inputs.lines(runs)]:
         console.print(line, markup=False)
 
