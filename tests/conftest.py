@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fixtures of all tests: what is built once a session, and an empty cache."""
+"""Fixtures of all tests: what is built once a session, an empty cache; and parts of long tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +9,46 @@ import pytest
 
 from kloc.base import cache
 from kloc.build import kernel, kernel_source, plugin, root
+from support import soak
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option with which `kloc test --soak --part N/M` chooses tests."""
+    parser.addoption("--part", metavar="N/M", help="of the tests that take long, part N of M")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse an impossible --part before tests are collected."""
+    _part(config)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Return the line about the part of the tests that runs."""
+    part = _part(config)
+    if part is None:
+        return None
+    return f"part {config.getoption('part')}: about {soak.duration(part):.0f} minutes on two cores"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the part that --part names, if any."""
+    part = _part(config)
+    if part is None:
+        return
+    kept = [item for item in items if soak.piece(item.nodeid) in part]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _part(config: pytest.Config) -> list[str] | None:
+    """Return the pieces of the part that --part names, None without the option."""
+    if config.getoption("part") is None:
+        return None
+    number, count = map(int, config.getoption("part").split("/"))
+    try:
+        return soak.split(soak.MINUTES, count)[number - 1]
+    except ValueError as error:
+        raise pytest.UsageError(f"--part {number}/{count}: {error}") from error
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from kloc.base import cache
 from kloc.base.errors import UsageError
 from kloc.base.paths import PROJECT
 from kloc.build import kernel, kernel_source, plugin, qemu, root
-from kloc.commands import options
+from kloc.commands import options, values
 from kloc.measure import runner
 
 TESTS = PROJECT / "tests"
@@ -26,6 +26,12 @@ WORKER_MEMORY = 4 << 30
 
 INTERRUPTED = 130
 
+PARTS = 5
+"""How many parts of the tests that take long take less than 25 minutes each, on two cores."""
+
+PIECES = 12
+"""How many parts there can be at most: that many pieces has tests/support/soak.py."""
+
 USAGE = ("[options] [TEST...]",)
 
 DESCRIPTION = """\
@@ -37,7 +43,7 @@ core.
 EXAMPLES = (
     ("kloc test", "everything, except tests that take long"),
     ("kloc test tests/unit -k policy", "some unit tests"),
-    ("kloc test --update-golden", "accept changes in printed text"),
+    (f"kloc test --soak --part 1/{PARTS}", "a part of the tests that take long"),
 )
 
 
@@ -49,6 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("selection")
     group.add_argument("--soak", action="store_true", help="run the tests that take long, too")
+    group.add_argument(
+        "--part",
+        type=values.part,
+        metavar="N/M",
+        help="with --soak: run only those that take long, and of these part N of M; with M = "
+        f"{PARTS}, no part takes over 25 minutes",
+    )
     group.add_argument("-k", metavar="EXPRESSION", help="run the tests that match, as pytest -k")
     group.add_argument("-x", action="store_true", help="stop at the first failure")
     group.add_argument(
@@ -64,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     import pytest
 
     arguments = [f"--rootdir={PROJECT}", "-p", "no:cacheprovider", "--durations=10"]
-    arguments += [] if args.soak else ["-m", "not soak"]
+    arguments += _soak(args)
     arguments += ["-k", args.k] if args.k else []
     arguments += ["-x"] if args.x else []
     arguments += ["--collect-only", "--quiet"] if args.dry_run else []
@@ -78,12 +91,28 @@ def run(args: argparse.Namespace) -> int:
         tests = golden_tests()
     elif not args.tests and not args.dry_run:
         _build()
-        # The tests of a file share machines, and so a process. Those that take long begin.
-        arguments += ["--numprocesses", str(_workers()), "--dist", "loadfile"]
-        arguments += ["--no-loadscope-reorder"]
+        # Many of the tests that take long need both cores.
+        arguments += [] if args.part else _side_by_side()
     with cache.scratch("test") as directory:
         status = pytest.main([*arguments, f"--basetemp={directory / 'tests'}", *tests])
     return INTERRUPTED if status == pytest.ExitCode.INTERRUPTED else int(status)
+
+
+def _soak(args: argparse.Namespace) -> list[str]:
+    """Return pytest's arguments that choose among the tests that take long.
+
+    tests/conftest.py has the option --part. Raises UsageError if the options do not fit together.
+    """
+    if args.part is None:
+        return [] if args.soak else ["-m", "not soak"]
+    if not args.soak:
+        raise UsageError("--part is of the tests that take long", "add --soak")
+    if args.tests or args.update_golden:
+        raise UsageError("--part chooses the tests itself", "name no tests, or use -k EXPRESSION")
+    number, count = args.part
+    if count > PIECES:
+        raise UsageError(f"--part {number}/{count}: there are {PIECES} parts at most")
+    return ["-m", "soak", f"--part={number}/{count}"]
 
 
 def _build() -> None:
@@ -93,6 +122,13 @@ def _build() -> None:
     qemu.build()
     kernel.build()
     plugin.build()
+
+
+def _side_by_side() -> list[str]:
+    """Return pytest's arguments that run several files of tests at once."""
+    # The tests of a file share machines, and so a process. Those that take long begin.
+    parallel = ["--numprocesses", str(_workers()), "--dist", "loadfile"]
+    return [*parallel, "--no-loadscope-reorder"]
 
 
 def _workers() -> int:

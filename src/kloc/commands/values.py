@@ -66,6 +66,14 @@ def fraction(text: str) -> Fraction:
     return value
 
 
+def part(text: str) -> tuple[int, int]:
+    """Return N and M of "N/M": part N of M parts."""
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise ArgumentTypeError(f"'{text}' is not N/M with N from 1 to M, such as 2/5")
+    return int(number), int(count)
+
+
 def factors(text: str) -> tuple[Fraction, ...]:
     """Return the factors in a comma-separated list."""
     return tuple(factor(part) for part in text.split(","))

@@ -58,6 +58,31 @@ def test_named_tests_run_one_after_the_other_and_build_what_they_need(
     assert "built" not in arguments
 
 
+def test_a_part_is_of_the_tests_that_take_long_one_after_the_other(arguments: list[str]) -> None:
+    assert run("test", "--soak", "--part", "2/5") == 0
+    assert arguments[0] == "built"
+    assert arguments[arguments.index("-m") + 1] == "soak"
+    assert "--part=2/5" in arguments
+    assert "--numprocesses" not in arguments
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["--part", "1/5"], "--part is of the tests that take long"),
+        (["--soak", "--part", "1/5", "tests/soak"], "--part chooses the tests itself"),
+        (["--soak", "--part", "1/5", "--update-golden"], "--part chooses the tests itself"),
+        (["--soak", "--part", "1/99"], "--part 1/99: there are 12 parts at most"),
+    ],
+)
+def test_a_part_that_makes_no_sense_is_refused(
+    arguments: list[str], argv: list[str], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        run("test", *argv)
+    assert not arguments
+
+
 def test_options_choose_tests(arguments: list[str]) -> None:
     run("test", "--soak", "-x", "-k", "a or b", "--dry-run", "tests/unit")
     assert "not soak" not in arguments

@@ -34,6 +34,19 @@ def test_whole_number_within_its_limits(text: str, number: int) -> None:
     assert values.whole_number(0)(text) == number
 
 
+def test_part_is_a_number_and_how_many_there_are() -> None:
+    assert values.part("1/1") == (1, 1)
+    assert values.part("12/20") == (12, 20)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "1", "/", "1/", "/2", "0/3", "4/3", "1/0", "-1/3", "1.5/3"]
+)
+def test_part_of_something_impossible_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="is not N/M"):
+        values.part(text)
+
+
 def test_factors_are_exact() -> None:
     assert values.factors("1/3, 2,0.5") == (Fraction(1, 3), Fraction(2), Fraction(1, 2))
     assert values.fractions("1/8,1") == (Fraction(1, 8), Fraction(1))

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Divides the tests that take long into parts of about the same duration.
+
+A piece is a test, or tests that share what takes long, such as the kernels that they measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+DEBUG = "tests/soak/test_debug_kernel.py::test_"
+
+MINUTES: dict[str, float] = {
+    "tests/builds/test_kernel.py::test_second_build_is_the_same_to_the_byte": 12,
+    "tests/builds/test_kernel.py::test_series_applies_to_the_kernel_sources_of_debian": 4,
+    "tests/builds/test_kunit.py": 3,
+    "tests/machine/test_model.py": 8,
+    "tests/soak/test_cost.py": 11,
+    f"{DEBUG}load_causes_no_reports[file stress-two CPUs]": 7,
+    f"{DEBUG}load_causes_no_reports[file stress-timing model]": 10,
+    f"{DEBUG}load_causes_no_reports[failed allocations-two CPUs]": 4,
+    f"{DEBUG}load_causes_no_reports[failed allocations-timing model]": 6,
+    f"{DEBUG}migration_under_load_causes_no_reports[file systems]": 14,
+    f"{DEBUG}migration_under_load_causes_no_reports[memory]": 13,
+    "tests/soak/test_repeat.py": 6,
+}
+"""About how long each piece takes on two cores once what it needs is built, by the beginning of the
+ids of its tests."""
+
+
+def piece(test: str) -> str | None:
+    """Return the piece of the test with the id `test`, None if it is in none."""
+    return next((name for name in MINUTES if test.startswith(name)), None)
+
+
+def split(minutes: Mapping[str, float], count: int) -> list[list[str]]:
+    """Return `count` parts of the pieces with these durations, none of them empty.
+
+    The longest piece goes first, each to the part that is the shortest so far. Raises ValueError if
+    there are fewer pieces than parts.
+    """
+    if not 1 <= count <= len(minutes):
+        raise ValueError(f"there are {len(minutes)} pieces, which do not make {count} parts")
+    parts: list[list[str]] = [[] for _ in range(count)]
+    for name in sorted(minutes, key=lambda name: (-minutes[name], name)):
+        shortest = min(parts, key=lambda part: sum(minutes[other] for other in part))
+        shortest.append(name)
+    return parts
+
+
+def duration(part: list[str]) -> float:
+    """Return about how many minutes a part takes."""
+    return sum(MINUTES[name] for name in part)
