@@ -221,9 +221,14 @@ class Root:
 
 def tool_root() -> Root:
     """Return the tool root, made by mmdebstrap on first use (about a minute)."""
-    key = cache.key(apt_sources.SUITE, *PACKAGES, pins.FILE)
+    key = tool_root_key()
     entry = cache.build("root", key, _make)
     return Root(entry / "tree", key)
+
+
+def tool_root_key() -> str:
+    """Return the key of the tool root's cache entry: Debian's release, packages and versions."""
+    return cache.key(apt_sources.SUITE, *PACKAGES, pins.FILE)
 
 
 def _make(draft: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from kloc.base import cache, terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.build import apt_sources, host, plugin, root
+from kloc.build import host, plugin, root
 from kloc.commands import inventory
 from kloc.measure import workload
 from support.command import run
@@ -38,7 +38,7 @@ def console() -> None:
 def full_cache(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> Path:
     """A cache with the tool root, and four plugins: this checkout's, a new one, two old ones."""
     monkeypatch.setattr(terminal, "settings", terminal.Settings(yes=True))
-    make_entry("root", cache.key(apt_sources.SUITE, *root.PACKAGES))
+    make_entry("root", root.tool_root_key())
     with cache.dry_run() as paths:
         plugin.build()
     (used,) = {path.name for path in paths if path.parent.name == "plugin"}
