@@ -92,7 +92,9 @@ def parts(workloads: Any, *_: object) -> dict[str, Any]:
     return {
         one.name: SimpleNamespace(
             kernel=Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12.1", "abc"),
-            root=SimpleNamespace(versions=lambda: {"gcc": "14"}),
+            root=SimpleNamespace(
+                versions=lambda: {"gcc": "14", "linux-source": "6.12.1-1"}, packages=dict
+            ),
             qemu=SimpleNamespace(version="10"),
             plugin=Path("/cache/plugin/p1/model.so"),
             programs=(),

@@ -17,7 +17,7 @@ from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import ahead, core_time, details, document, inputs, table
+from kloc.results import ahead, core_time, details, document, inputs, table, versions
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -315,7 +315,7 @@ def _print_runs(content: Mapping[str, Any], args: argparse.Namespace) -> None:
         console.print(*ratios, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     if args.details:
         console.print(details.details(runs), *core_time.tables(runs), sep="\n")
-    for line in [*table.remarks(runs), *inputs.lines(runs)]:
+    for line in [*table.remarks(runs), *versions.lines(content), *inputs.lines(runs)]:
         console.print(line, markup=False)
 
 

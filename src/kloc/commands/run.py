@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
@@ -20,7 +21,7 @@ from kloc.measure import kernel_support, live, policy, record, workload
 from kloc.measure.runner import measure, prepare
 from kloc.measure.task import tasks
 from kloc.measure.workload import Outcome
-from kloc.results import document, inputs, table
+from kloc.results import document, inputs, table, versions
 
 USAGE = ("[options] WORKLOAD", "[options] -- COMMAND [ARGUMENT...]")
 
@@ -197,15 +198,16 @@ def _deliver(
     content = document.assemble([parts], base.as_dict(), [measured])
     if output.is_stdout(args):
         sys.stderr.write(printed)
-    output.deliver(args, content, lambda: _print(measured, printed))
+    output.deliver(args, content, lambda: _print(content, printed))
     return 0
 
 
-def _print(measured: record.Run, printed: str) -> None:
+def _print(content: Mapping[str, Any], printed: str) -> None:
     """Print what the program printed, then the result of the run."""
+    (measured,) = content["runs"]
     if printed:
         print(printed, end="" if printed.endswith("\n") else "\n")
     console = terminal.stdout()
     console.print(table.summary(measured))
-    for line in [*table.remarks([measured]), *inputs.lines([measured])]:
+    for line in [*table.remarks([measured]), *versions.lines(content), *inputs.lines([measured])]:
         console.print(line, markup=False)

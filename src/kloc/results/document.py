@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.base.errors import KlocError
+from kloc.build import pins
 from kloc.machine.parts import Parts
 from kloc.measure.record import Run, identity
 from kloc.measure.workload import FULL, LENGTHS
@@ -24,7 +25,7 @@ UNCHANGED = "unchanged"
 MISSING = "(missing)"
 """Stands for the value of a key that a document lacks."""
 
-OF_A_GUEST = ("versions.guest.", "versions.programs.")
+OF_A_GUEST = ("versions.guest.", "versions.not_pinned", "versions.programs.")
 """The beginnings of keys that depend on which workloads a document has."""
 
 FULL_SIZE = "full size"
@@ -37,6 +38,9 @@ def assemble(
     """Return the document of these runs; `parts` are those of all machines that ran."""
     machines = list(parts)
     first = machines[0]
+    guest = {
+        name: version for machine in machines for name, version in machine.image.versions.items()
+    }
     return {
         "schema": schema.SCHEMA,
         "kernel": first.kernel.described(),
@@ -47,10 +51,10 @@ def assemble(
             "programs": {
                 path.name: path.parent.name for machine in machines for path in machine.programs
             },
-            "guest": {
-                name: version
-                for machine in machines
-                for name, version in machine.image.versions.items()
+            "guest": guest,
+            "not_pinned": {
+                name: {"pinned": pinned, "used": used}
+                for name, (pinned, used) in pins.missed({**first.root.packages(), **guest}).items()
             },
         },
         "machine": dict(profile),

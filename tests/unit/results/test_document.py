@@ -14,6 +14,7 @@ import pytest
 
 from kloc.base import files
 from kloc.base.errors import KlocError
+from kloc.build import pins
 from kloc.build.kernel import Kernel
 from kloc.measure import workload
 from kloc.results import document
@@ -39,7 +40,9 @@ def parts(programs: list[str], packages: dict[str, str]) -> Any:
     """Return the parts of a machine; programs are paths."""
     return SimpleNamespace(
         kernel=Kernel(Path("bzImage"), Path("vmlinux"), Path("config"), "6.12.1", "abc"),
-        root=SimpleNamespace(versions=lambda: {"qemu": "Debian's", "gcc": "14"}),
+        root=SimpleNamespace(
+            versions=lambda: {"qemu": "Debian's", "gcc": "14"}, packages=lambda: {"gcc-14": "14"}
+        ),
         qemu=SimpleNamespace(version="10"),
         plugin=Path("/cache/plugin/p1/model.so"),
         programs=[Path(path) for path in programs],
@@ -47,7 +50,8 @@ def parts(programs: list[str], packages: dict[str, str]) -> Any:
     )
 
 
-def test_a_document_has_the_versions_of_all_machines() -> None:
+def test_a_document_has_the_versions_of_all_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pins, "read", lambda: {"gcc-14": "13", "libc6": "2.41"})
     machines = [
         parts(["/cache/program/h1/one"], {"libc6": "2.41"}),
         parts(["/cache/program/h2/two"], {"redis": "8"}),
@@ -61,6 +65,7 @@ def test_a_document_has_the_versions_of_all_machines() -> None:
         "plugin": "p1",
         "programs": {"one": "h1", "two": "h2"},
         "guest": {"libc6": "2.41", "redis": "8"},
+        "not_pinned": {"gcc-14": {"pinned": "13", "used": "14"}},
     }
     assert (result["machine"], result["runs"]) == ({"name": "tiered"}, [run("tpp", 1)])
 
