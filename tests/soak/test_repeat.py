@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A repeated run gives the same result, also when the kernel reclaims memory during the run.
 
-Reclaim finds old pages by their accessed bits. QEMU sets an accessed bit when it adds an entry to
-its TLB, and it sizes this TLB by the host's time. So the guest's kernel removes a page from the TLB
-when reclaim finds it old (patch 0009). Without this patch, two runs of Redis under tpp differed by
-up to 3 %: kswapd frees memory there while Redis loads.
+Reclaim finds old pages by their accessed bits, and kswapd frees memory while Redis loads. QEMU sets
+such a bit when it adds an entry to its TLB, whose size would depend on the host's time but for our
+patch (accel/tcg: give the TLB a fixed size with icount).
 """
 
 from __future__ import annotations

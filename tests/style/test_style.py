@@ -37,28 +37,42 @@ def test_python_passes_linters(argv: tuple[str, ...]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def checkpatch(tools: Root, linux: Path, ignored: list[str], *argv: str) -> None:
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory in which checkpatch runs: it leaves a list of names where it is started."""
+    return tmp_path_factory.mktemp("checkpatch")
+
+
+def checkpatch(tools: Root, linux: Path, scratch: Path, ignored: list[str], *argv: str) -> None:
     """Run the kernel's checkpatch.pl without the `ignored` checks; fail with its complaints."""
     ignore = f"--ignore={','.join(ignored)}"
-    command = ["scripts/checkpatch.pl", "--strict", "--quiet", ignore, *argv]
-    binds = [Bind(linux, kernel_source.SOURCE), Bind(kernel_source.KERNEL, Path("/build/kernel"))]
+    program = f"{kernel_source.SOURCE}/scripts/checkpatch.pl"
+    command = [program, "--strict", "--quiet", ignore, *argv]
+    binds = [
+        Bind(linux, kernel_source.SOURCE),
+        Bind(kernel_source.KERNEL, Path("/build/kernel")),
+        scratch,
+    ]
     try:
-        tools.run(command, binds=binds, cwd=kernel_source.SOURCE)
+        tools.run(command, binds=binds, cwd=scratch)
     except KlocError as error:
         pytest.fail(error.message)
 
 
 @pytest.mark.parametrize("patch", kernel_source.patches(), ids=lambda path: path.name)
-def test_patch_passes_checkpatch(tools: Root, linux: Path, patch: Path) -> None:
+def test_patch_passes_checkpatch(tools: Root, linux: Path, scratch: Path, patch: Path) -> None:
     traces = "+++ b/include/trace/events/" in patch.read_text()
     ignored = SUBMISSION + (TRACE_EVENTS if traces else [])
-    checkpatch(tools, linux, ignored, f"/build/kernel/patches/{patch.name}")
+    checkpatch(tools, linux, scratch, ignored, f"/build/kernel/patches/{patch.name}")
 
 
 @pytest.mark.parametrize("traces", [False, True], ids=["others", "trace events"])
-def test_kernel_files_pass_checkpatch(tools: Root, linux: Path, traces: bool) -> None:
+def test_kernel_files_pass_checkpatch(
+    tools: Root, linux: Path, scratch: Path, traces: bool
+) -> None:
     events = Path("include/trace/events")
     names = [name for name in kernel_source.new_files() if (name.parent == events) == traces]
     ignored = SUBMISSION + (TRACE_EVENTS if traces else [])
     paths = [f"/build/kernel/files/{name}" for name in names]
-    checkpatch(tools, linux, ignored, "--file", *paths)
+    checkpatch(tools, linux, scratch, ignored, "--file", *paths)
+    assert not list(PROJECT.glob(".checkpatch*"))

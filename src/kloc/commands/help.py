@@ -22,7 +22,7 @@ contexts (KLOC), which tier the kernel's own memory.
 """
 
 EXAMPLES = (
-    ("kloc compare rocksdb redis", "compare nine policies on both"),
+    ("kloc compare rocksdb redis", "compare the policies on both"),
     ("kloc test", "run all tests and the linters"),
     ("kloc run --copy $PWD/prog -- $PWD/prog", "measure a program of your own"),
     ("kloc status", "what contexts do on this server"),
