@@ -236,7 +236,7 @@ def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
 def _list_tasks(todo: list[Task]) -> int:
     for task in todo:
         print(task.listing())
-    print(f"{plural(len(todo), 'run')}, {at_once(todo)} at once")
+    print(f"{plural(len(todo), 'run')}, {min(len(todo), at_once(todo))} at once")
     return 0
 
 

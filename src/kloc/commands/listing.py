@@ -11,6 +11,9 @@ from kloc.base import terminal
 from kloc.base.errors import unknown
 from kloc.commands import options, output
 
+INDENT = 2
+"""By how many characters the values of a table are indented."""
+
 Row = Mapping[str, Any]
 """One thing: its name, its summary and its details, as --json writes them."""
 
@@ -40,28 +43,31 @@ def show(args: argparse.Namespace, noun: str, rows: Sequence[Row]) -> int:
 
 
 def _print(rows: Sequence[Row], with_details: bool) -> None:
+    from rich.padding import Padding
     from rich.table import Table
 
     table = Table(show_header=False, box=None)
     for row in rows:
         table.add_row(row["name"], row["summary"])
         if with_details:
-            for label, value in _details(row):
-                table.add_row("", f"{label}: {value}")
+            for depth, text in _details(row):
+                table.add_row("", Padding(text, (0, 0, 0, INDENT * depth)))
     terminal.stdout().print(table)
 
 
-def _details(row: Row, prefix: str = "") -> list[tuple[str, str]]:
-    """Return what a row has besides name and summary, as labels and values; empty ones are left."""
-    lines: list[tuple[str, str]] = []
+def _details(row: Row, depth: int = 0) -> list[tuple[int, str]]:
+    """Return the lines on what a row has besides name and summary, each with its indentation.
+
+    A table has a line of its own, and its values below it. What is empty is left out.
+    """
+    lines: list[tuple[int, str]] = []
     for key, value in row.items():
-        label = prefix + key
         if key in ("name", "summary") or value in ({}, [], None, ""):
             continue
         if isinstance(value, Mapping):
-            lines += _details(value, f"{label} ")
+            lines += [(depth, f"{key}:"), *_details(value, depth + 1)]
         elif isinstance(value, list):
-            lines.append((label, ", ".join(map(str, value))))
+            lines.append((depth, f"{key}: {', '.join(map(str, value))}"))
         else:
-            lines.append((label, str(value)))
+            lines.append((depth, f"{key}: {value}"))
     return lines

@@ -41,7 +41,8 @@ def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
         "frames from": one.frames_from or "",
         "settings": one.settings("", host),
         "divided by scale": {
-            path: f"{value:g} / {host.scale:g}" for path, value in one.divided.items()
+            path: f"{value:.10g} / {host.scale:g}" for path, value in one.divided.items()
         },
+        "settings of": dict(one.settings_of),
         "tuned": {name: dict(values) for name, values in one.tuned.items()},
     }

@@ -14,6 +14,8 @@ A policy is the file policies/NAME.toml:
     [divided]                # periods of the full-size machine in such files; each is
                              # divided by the machine's scale (docs/machine.md)
     [for.WORKLOAD]           # values for one workload, found by a search; these win
+    [settings_of]            # files, and for each the policy whose value it gets, on each workload;
+                             # a file that the other does not write is not written
 
 `load` checks everything but the names of workloads, because that would execute all workload
 files. kloc.measure.task checks them.
@@ -61,13 +63,15 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
     set: dict[str, Any] = {}
     divided: dict[str, Any] = {}
     tuned: dict[str, Any] = {}
+    settings_of: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy, complete with the settings of the policy that it is like.
+    """A policy, complete with the settings that it has from others.
 
-    `tuned` has the tables [for.WORKLOAD]; the module's docstring describes the other keys.
+    `settings_of` only says which files are set as by which policy: their values are in the other
+    tables. `tuned` has the tables [for.WORKLOAD]; the module's docstring describes the other keys.
 
     `fast_kinds` is in no file: these page kinds are timed as fast memory, and all others as slow
     memory (see kloc.measure.what_if).
@@ -82,6 +86,7 @@ class Policy:
     set: Mapping[str, str] = field(default_factory=dict)
     divided: Mapping[str, float] = field(default_factory=dict)
     tuned: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    settings_of: Mapping[str, str] = field(default_factory=dict)
     fast_kinds: tuple[str, ...] | None = None
 
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
@@ -106,9 +111,8 @@ def load(name: str) -> Policy:
     file = path(name)
     if not file.is_file():
         raise unknown("policy", name, names())
-    content = _read(file)
-    if content.like is not None:
-        content = _combined(_base(name, content.like), content)
+    own = _read(file)
+    content = _complete(name, own)
     if content.summary is None:
         raise KlocError(f"{file}: summary is missing", HINT)
     return Policy(
@@ -121,6 +125,7 @@ def load(name: str) -> Policy:
         set=_texts(content.set),
         divided={key: float(value) for key, value in content.divided.items()},
         tuned={workload: _texts(table) for workload, table in content.tuned.items()},
+        settings_of=own.settings_of,
     )
 
 
@@ -129,18 +134,63 @@ def path(name: str) -> Path:
     return POLICIES / f"{name}.toml"
 
 
+def _complete(name: str, content: Description) -> Description:
+    """Return the content of the file of the policy `name`, with all that it has from others."""
+    if content.like is not None:
+        content = _combined(_base(name, content.like), content)
+    for file, other in content.settings_of.items():
+        content = _as_in(_other(name, other), content, file)
+    return content
+
+
+def _other(name: str, other: str) -> Description:
+    """Return the complete content of the policy `other`, which settings_of of `name` names."""
+    _check_other(name, "settings_of", other)
+    content = _read(path(other))
+    if content.settings_of:
+        raise KlocError(
+            f"{path(name)}: settings_of names {other!r}, which has settings of others itself",
+            f"name the policy that it has them from: {path(other)} says which",
+        )
+    return _complete(other, content)
+
+
+def _as_in(other: Description, content: Description, file: str) -> Description:
+    """Return `content` with the same settings of `file` as `other`, in the same tables."""
+
+    def replaced(table: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+        same = {file: others[file]} if file in others else {}
+        return {**_without(table, [file]), **same}
+
+    tuned = {
+        workload: replaced(content.tuned.get(workload, {}), other.tuned.get(workload, {}))
+        for workload in {**content.tuned, **other.tuned}
+    }
+    return msgspec.structs.replace(
+        content,
+        set=replaced(content.set, other.set),
+        divided=replaced(content.divided, other.divided),
+        tuned={workload: table for workload, table in tuned.items() if table},
+    )
+
+
+def _check_other(name: str, key: str, other: str) -> None:
+    """Raise KlocError unless `other`, which the policy `name` names in `key`, is another policy."""
+    if other == name or not path(other).is_file():
+        others = [known for known in names() if known != name]
+        raise _unknown(path(name), f"policy in {key}:", other, others)
+
+
 def _base(name: str, like: str) -> Description:
-    """Return the content of the file of the policy `like`, which the policy `name` is like."""
-    if like == name or not path(like).is_file():
-        others = [other for other in names() if other != name]
-        raise _unknown(path(name), "policy in like:", like, others)
+    """Return the complete content of the policy `like`, which the policy `name` is like."""
+    _check_other(name, "like", like)
     base = _read(path(like))
     if base.like is not None:
         raise KlocError(
             f"{path(name)}: like is {like!r}, which is itself like {base.like!r}",
             f"set like to a policy that has no like, such as {base.like!r}",
         )
-    return base
+    return msgspec.structs.replace(_complete(like, base), settings_of={})
 
 
 def _read(file: Path) -> Description:
@@ -156,6 +206,10 @@ def _read(file: Path) -> Description:
     for workload, table in content.tuned.items():
         key = f"for.{workload}"
         _check_settings(toml_file.convert(table, dict, file, HINT, key), VALUE, file, key)
+    _check_settings(content.settings_of, str, file, "settings_of")
+    for table in (content.set, content.divided, *content.tuned.values()):
+        if twice := next((setting for setting in content.settings_of if setting in table), None):
+            raise KlocError(f"{file}: {twice} is in settings_of and in another table", HINT)
     return content
 
 

@@ -150,10 +150,12 @@ def follow_up(task: Task, used: Policy, placement: Placement) -> Task:
 def check_workload_names(used: Policy) -> None:
     """Raise KlocError if a [for.WORKLOAD] table of a policy names no workload.
 
-    A policy has the tables of the policy that it is `like`: that one's file is checked first.
+    A policy has tables of the policies that it is `like` and has settings of: their files are
+    checked first.
     """
-    if used.like:
-        check_workload_names(policy.load(used.like))
+    others = [*([used.like] if used.like else []), *used.settings_of.values()]
+    for other in dict.fromkeys(others):
+        check_workload_names(policy.load(other))
     for name in used.tuned:
         if name not in workload.names():
             error = unknown("workload", name, workload.names())

@@ -30,6 +30,7 @@ KEYS = {
         "frames from",
         "settings",
         "divided by scale",
+        "settings of",
         "tuned",
     },
     "machines": {"name", "summary", "cores", "scale", "cpu", "fast", "slow", "storage"},
@@ -71,7 +72,7 @@ def test_json_has_all_details(command: str, capsys: pytest.CaptureFixture[str]) 
     [
         ("workloads", "redis", ["packages: ", "redis"]),
         ("policies", "tpp", ["/proc/sys/kernel/numa_balancing: 2", "divided by scale"]),
-        ("machines", "cxl", ["fast read_latency_ns: ", "cores: 1"]),
+        ("machines", "cxl", ["read_latency_ns: ", "cores: 1", " cpu:"]),
     ],
 )
 def test_named_ones_are_shown_with_details(
@@ -83,6 +84,22 @@ def test_named_ones_are_shown_with_details(
     assert all(detail in text for detail in details)
     (row,) = listed(command, name, capsys=capsys)
     assert row["name"] == name
+
+
+def test_each_table_of_details_is_named_once_above_its_values(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("policies", "kloc") == 0
+    lines = capsys.readouterr().out.splitlines()
+    texts = [line.strip() for line in lines]
+    for label in ("settings:", "divided by scale:", "settings of:", "tuned:"):
+        assert texts.count(label) == 1
+    at = texts.index("settings:")
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    assert indents[at + 1] == indents[at] + 2
+    assert texts[at + 1] == "/sys/kernel/mm/lru_gen/enabled: y"
+    assert "/sys/kernel/mm/kloc/scan_us: 1000000 / 42.7" in texts
+    assert texts[texts.index("redis:") + 1] == "/proc/sys/vm/watermark_scale_factor: 1000"
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,106 @@ def test_a_control_differs_from_kloc_only_in_mode_and_limit(name: str) -> None:
     assert control["/sys/kernel/mm/kloc/mode"] == name.removeprefix("kloc-")
 
 
+KLOC_AND_ITS_CONTROLS = [name for name in policy.names() if name.partition("-")[0] == "kloc"]
+
+WATERMARK = "/proc/sys/vm/watermark_scale_factor"
+
+
+@pytest.mark.parametrize("name", KLOC_AND_ITS_CONTROLS)
+def test_kloc_and_its_controls_have_the_watermarks_of_tpp(name: str) -> None:
+    host, tpp, one = profile.load("tiered"), policy.load("tpp"), policy.load(name)
+    for what in ("", *workload.names()):
+        theirs, ours = tpp.settings(what, host), one.settings(what, host)
+        assert ours.get(WATERMARK) == theirs.get(WATERMARK), what
+    assert one.settings("redis", host)[WATERMARK] == "1000"
+
+
+def test_kloc_has_no_settings_for_single_workloads_but_those_of_tpp() -> None:
+    assert "[for." not in policy.path("kloc").read_text()
+    assert {file for table in policy.load("kloc").tuned.values() for file in table} == {WATERMARK}
+
+
+def test_controls_are_kloc_and_four_others() -> None:
+    others = {"allactive", "cap", "nomigrate", "random"}
+    assert set(KLOC_AND_ITS_CONTROLS) == {"kloc", *(f"kloc-{name}" for name in others)}
+
+
+def taking(monkeypatch: pytest.MonkeyPatch, directory: Path, text: str) -> policy.Policy:
+    """Return the policy "mine" with this text, beside a policy "theirs"."""
+    (directory / "theirs.toml").write_text(
+        f'summary = "t"\n[set]\n"{BALANCING}" = 2\n[divided]\n"{SCAN_DELAY}" = 1000\n'
+        f'[for.redis]\n"{WATERMARK}" = 400\n"{SCAN_DELAY}" = 9\n[for.mail]\n"{DEMOTION}" = 0\n'
+    )
+    return written(monkeypatch, directory, text)
+
+
+def test_settings_of_another_policy_are_its_own_on_each_workload(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mine = taking(
+        monkeypatch,
+        tmp_path,
+        f'summary = "s"\n[set]\n"{DEMOTION}" = 1\n[settings_of]\n"{WATERMARK}" = "theirs"\n'
+        f'"{SCAN_DELAY}" = "theirs"\n',
+    )
+    host = profile.load("kloc-two-tier")
+    assert mine.settings("", host) == {DEMOTION: "1", SCAN_DELAY: "62"}
+    redis = {DEMOTION: "1", SCAN_DELAY: "9", WATERMARK: "400"}
+    assert mine.settings("redis", host) == redis
+    assert mine.settings("mail", host) == mine.settings("", host)
+    assert dict(mine.settings_of) == {WATERMARK: "theirs", SCAN_DELAY: "theirs"}
+
+
+def test_settings_of_win_over_those_of_the_policy_that_it_is_like(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "base.toml").write_text(
+        f'summary = "b"\n[set]\n"{WATERMARK}" = 10\n"{BALANCING}" = 1\n'
+        f'[for.mail]\n"{WATERMARK}" = 50\n'
+    )
+    mine = taking(
+        monkeypatch, tmp_path, f'like = "base"\n[settings_of]\n"{WATERMARK}" = "theirs"\n'
+    )
+    host = profile.load("tiered")
+    assert mine.settings("", host) == mine.settings("mail", host) == {BALANCING: "1"}
+    assert mine.settings("redis", host) == {BALANCING: "1", WATERMARK: "400"}
+
+
+def test_a_policy_like_one_with_settings_of_others_has_them_unless_it_sets_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "base.toml").write_text(
+        f'summary = "b"\n[settings_of]\n"{WATERMARK}" = "theirs"\n"{SCAN_DELAY}" = "theirs"\n'
+    )
+    mine = taking(monkeypatch, tmp_path, f'like = "base"\n[for.redis]\n"{SCAN_DELAY}" = 7\n')
+    host = profile.load("kloc-two-tier")
+    assert mine.settings("redis", host) == {SCAN_DELAY: "7", WATERMARK: "400"}
+    assert mine.settings("", host) == {SCAN_DELAY: "62"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f'"{WATERMARK}" = "yours"\n', r"policy in settings_of: 'yours'"),
+        (f'"{WATERMARK}" = "mine"\n', r"policy in settings_of: 'mine'"),
+        (f'"{WATERMARK}" = 5\n', r"settings_of\..*watermark_scale_factor.* a string"),
+        ('"/etc/passwd" = "theirs"\n', r"settings_of\..*/etc/passwd.* not a file under"),
+        (f'"{WATERMARK}" = "taker"\n', r"settings_of names 'taker', which has settings of others"),
+        (f'"{DEMOTION}" = "theirs"\n', r"demotion_enabled is in settings_of and in another table"),
+    ],
+)
+def test_settings_of_that_make_no_sense_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, reason: str
+) -> None:
+    (tmp_path / "taker.toml").write_text(
+        f'summary = "s"\n[settings_of]\n"{WATERMARK}" = "theirs"\n'
+    )
+    start = f'summary = "s"\n[set]\n"{DEMOTION}" = 1\n[settings_of]\n'
+    with pytest.raises(KlocError, match=reason) as refused:
+        taking(monkeypatch, tmp_path, start + text)
+    assert str(tmp_path / "mine.toml") in refused.value.message
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
