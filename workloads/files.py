@@ -13,8 +13,8 @@ directory or a thumbnail cache.
 
 - Load: create 60,000 files in 300 directories, one file in each directory in
   turn. A file has 1 byte to 8 KiB, 4 KiB on average.
-- Measured: 4 processes, each with a quarter of the directories, run 20 sessions
-  each. A session draws a directory at random, lists it with a stat of every
+- Measured: 4 processes, each with a quarter of the directories, run sessions.
+  A session draws a directory at random, lists it with a stat of every
   file, reads all 200 files, creates 50 files under temporary names, renames
   them, unlinks the 50 oldest files, and reads all files again.
 - Operations: each list, stat, read, create, rename and unlink counts as one.
@@ -23,15 +23,14 @@ mail (workloads/src/mail.c) models a mail server, after Filebench's Varmail.
 
 - Load: write 3,000 messages to each of 16 mail boxes. A message has 8 bytes to
   16 KiB, 8 KiB on average.
-- Measured: 16 processes, one for each box, run 450 rounds each. A round deletes a
-  message; receives one (create, write, fsync); reads one, appends 1 KiB to it and
-  syncs it; and reads one. The messages that it deletes, reads and appends to are
-  drawn from the 256 recent ones of the box. Older messages are kept and never read.
+- Measured: 16 processes, one for each box, run rounds. A round deletes a message;
+  receives one (create, write, fsync); reads one, appends 1 KiB to it and syncs it; and
+  reads one. The messages that it deletes, reads and appends to are drawn from the 256
+  recent ones of the box. Older messages are kept and never read.
 - Operations: each delete, receive, append and read counts as one. A message that
   was appended to before is read and not appended to again.
 
-The warm-up of both does a quarter of the measured sessions or rounds in each slice,
-at most 4 times.
+A slice of the warm-up of both does an eighth of the measured sessions or rounds.
 
 Limits
 
@@ -45,6 +44,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from kloc.measure.workload import (
+    SLICES_MAX,
     WARM_SEED,
     Outcome,
     Size,
@@ -57,12 +57,11 @@ from kloc.measure.workload import (
 DIRECTORIES = 300
 FILES = 200
 PROCESSES = 4
-SESSIONS = 20
+# Sessions and rounds a second of all processes together under all-fast.
+SESSIONS = 400
 BOXES = 16
 MESSAGES = 3_000
-ROUNDS = 450
-# A slice of the warm-up does this part of what is measured; there are at most as many slices.
-SLICES = 4
+ROUNDS = 30_000
 COUNT = re.compile(r"^([a-z]+) (\d+)$", re.M)
 
 
@@ -101,7 +100,12 @@ def _files(size: Size) -> str:
 
 def _sessions(size: Size) -> int:
     """Return the measured sessions of a process."""
-    return size.operations(SESSIONS)
+    return -(-size.operations_at(SESSIONS) // PROCESSES)
+
+
+def _rounds(size: Size) -> int:
+    """Return the measured rounds of a mail box."""
+    return -(-size.operations_at(ROUNDS) // BOXES)
 
 
 def _smallfiles_setup(size: Size, seed: int) -> str:
@@ -109,7 +113,7 @@ def _smallfiles_setup(size: Size, seed: int) -> str:
 
 
 def _smallfiles_warm_up(size: Size, seed: int) -> str:
-    return _run("smallfiles", _files(size), -(-_sessions(size) // SLICES), _slice_seed(seed))
+    return _run("smallfiles", _files(size), _sessions(size.slice()), _slice_seed(seed))
 
 
 def _smallfiles_measured(size: Size, seed: int) -> str:
@@ -145,12 +149,11 @@ def _mail_setup(size: Size, seed: int) -> str:
 
 
 def _mail_warm_up(size: Size, seed: int) -> str:
-    rounds = -(-size.operations(ROUNDS) // SLICES)
-    return _run("mail", _mailboxes(size), rounds, _slice_seed(seed))
+    return _run("mail", _mailboxes(size), _rounds(size.slice()), _slice_seed(seed))
 
 
 def _mail_measured(size: Size, seed: int) -> str:
-    return _run("mail", _mailboxes(size), size.operations(ROUNDS), f"{seed}")
+    return _run("mail", _mailboxes(size), _rounds(size), f"{seed}")
 
 
 def _mail_check(size: Size, seed: int) -> str:
@@ -158,7 +161,7 @@ def _mail_check(size: Size, seed: int) -> str:
 
 
 def _mail_outcome(printed: Mapping[str, str], size: Size) -> Outcome:
-    rounds = BOXES * size.operations(ROUNDS)
+    rounds = BOXES * _rounds(size)
     expected = {"delete": rounds, "receive": rounds, "read": 2 * rounds}
     _expect("mail: the measured phase is incomplete: done", printed["measured"], expected)
     messages = BOXES * size.loaded(MESSAGES)
@@ -196,7 +199,7 @@ def workloads() -> Iterable[Workload]:
         programs=("smallfiles.c",),
         setup=_smallfiles_setup,
         warm_up=_smallfiles_warm_up,
-        slices_max=SLICES,
+        slices_max=SLICES_MAX,
         measured=_smallfiles_measured,
         check=_smallfiles_check,
         outcome=_smallfiles_outcome,
@@ -209,7 +212,7 @@ def workloads() -> Iterable[Workload]:
         programs=("mail.c",),
         setup=_mail_setup,
         warm_up=_mail_warm_up,
-        slices_max=SLICES,
+        slices_max=SLICES_MAX,
         measured=_mail_measured,
         check=_mail_check,
         outcome=_mail_outcome,

@@ -11,11 +11,11 @@ is hotter than another, so a policy gains nothing by finding hot pages.
 
 - Load: write all files, concurrently. They are in page cache afterwards.
 - Start, not measured: start fio; each thread waits for the measured phase.
-- Measured: 16 threads do 10,000 reads and writes of 4 KiB each, half of them
-  reads. In filebench 8 threads go through files of 12 MiB in sequence, and 8
+- Measured: 16 threads do the same number of reads and writes of 4 KiB each, half of
+  them reads. In filebench 8 threads go through files of 12 MiB in sequence, and 8
   threads draw offsets in files of 60 MiB by Zipf's law (theta 1.2). In
   fio-randrw all threads draw offsets in one file of 640 MiB uniformly.
-- Warm-up: the same with half of the operations, up to 4 times.
+- Warm-up: slices of an eighth of the operations.
 - Operations: each read and each write of 4 KiB counts as one. Latencies are fio's
   completion latencies.
 - Check: read all files back. Each block holds its own offset at all times, by
@@ -36,7 +36,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import (
+    SLICES_MAX,
+    WARM_SEED,
+    Outcome,
+    Size,
+    Workload,
+    WorkloadFailed,
+    percentiles,
+)
 
 BLOCK = 4096
 # FIFOs: the threads wait on GO for the measured phase, and each reports its end on DONE.
@@ -48,15 +56,15 @@ REPORT = "/run/kloc/fio.json"
 class Job:
     """Threads that do the same work, each on its own file or (`one_file`) all on one.
 
-    `file_mib` is the size of each file in MiB, `operations` the number of reads and writes of
-    each thread. `rw` is fio's access pattern, `options` its distribution of random offsets, or
-    "" for uniform ones.
+    `file_mib` is the size of each file in MiB, `rate` the reads and writes of each thread in a
+    second under all-fast. `rw` is fio's access pattern, `options` its distribution of random
+    offsets, or "" for uniform ones.
     """
 
     name: str
     threads: int
     file_mib: int
-    operations: int
+    rate: int
     rw: str
     options: str = ""
     one_file: bool = False
@@ -65,12 +73,16 @@ class Job:
         """Return the names of the files in /data."""
         return [f"{self.name}.{number}" for number in range(1 if self.one_file else self.threads)]
 
+    def operations(self, size: Size) -> int:
+        """Return the number of reads and writes of each thread."""
+        return size.operations_at(self.rate)
+
 
 FILEBENCH = (
-    Job("sequential", 8, file_mib=12, operations=10_000, rw="rw"),
-    Job("random", 8, file_mib=60, operations=10_000, rw="randrw", options="zipf:1.2"),
+    Job("sequential", 8, file_mib=12, rate=34_000, rw="rw"),
+    Job("random", 8, file_mib=60, rate=34_000, rw="randrw", options="zipf:1.2"),
 )
-RANDRW = (Job("one", 16, file_mib=640, operations=10_000, rw="randrw", one_file=True),)
+RANDRW = (Job("one", 16, file_mib=640, rate=25_000, rw="randrw", one_file=True),)
 
 
 def _common(job: Job, size: Size) -> str:
@@ -99,11 +111,11 @@ def _setup(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
 
 
 def _warm_up(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
-    """Return the script of a slice: half of the measured operations."""
+    """Return the script of a slice."""
     sections = " ".join(
         f"{_common(job, size)} --thread=1 --numjobs={job.threads} {_named(job)} --rw={job.rw} "
-        f"--io_size={size.operations(job.operations // 2) * BLOCK} "
-        f"--randseed=$(({seed} + 1000 * $1)) --new_group "
+        f"--io_size={job.operations(size.slice()) * BLOCK} "
+        f"--randseed=$(({seed} + {WARM_SEED} * $1)) --new_group "
         f"{f'--random_distribution={job.options}' if job.options else '--norandommap'} "
         "--verify=pattern --verify_pattern=%o --do_verify=0 --group_reporting"
         for job in jobs
@@ -118,7 +130,7 @@ def _start(size: Size, seed: int, *, jobs: Iterable[Job]) -> str:
     """
     sections = " ".join(
         f"{_common(job, size)} --thread=1 --numjobs={job.threads} {_named(job)} --rw={job.rw} "
-        f"--io_size={size.operations(job.operations) * BLOCK} --randseed={seed} --new_group "
+        f"--io_size={job.operations(size) * BLOCK} --randseed={seed} --new_group "
         f"{f'--random_distribution={job.options}' if job.options else '--norandommap'} "
         "--verify=pattern --verify_pattern=%o --do_verify=0 --group_reporting "
         # fio appends a redirection to each of these commands; the braces protect ours.
@@ -182,7 +194,7 @@ def _outcome(printed: Mapping[str, str], size: Size, *, name: str, jobs: Iterabl
     histogram: dict[tuple[float, float], int] = {}
     for job in jobs:
         blocks = len(job.files()) * (size.loaded(job.file_mib << 20) // BLOCK)
-        _expect(name, job, done, job.threads * size.operations(job.operations), "done")
+        _expect(name, job, done, job.threads * job.operations(size), "done")
         _expect(name, job, verified, blocks, "verified")
         for direction in ("read", "write"):
             counted = done[job.name][direction]
@@ -215,7 +227,7 @@ def workloads() -> Iterable[Workload]:
             packages=("fio",),
             setup=partial(_setup, jobs=jobs),
             warm_up=partial(_warm_up, jobs=jobs),
-            slices_max=4,
+            slices_max=SLICES_MAX,
             start=partial(_start, jobs=jobs),
             measured=partial(_measured, jobs=jobs),
             check=partial(_check, jobs=jobs),

@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed
+from kloc.measure.workload import REGION, Outcome, Size, Workload, WorkloadFailed
 
 ROWS = 200_000
 FEATURES = 1_000_000
@@ -56,7 +56,7 @@ def _start(size: Size, seed: int) -> str:
 
     It has read them when file descriptor 3, the file of rows, is closed again.
     """
-    long = size.measured > 1
+    long = size.seconds > REGION
     cost, tolerance = (LONG_COST, LONG_TOLERANCE) if long else (COST, TOLERANCE)
     return f"""
 mkfifo {MODEL} {DONE}

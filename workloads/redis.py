@@ -6,13 +6,13 @@ disk".
 
 - Load: start 8 servers and let each populate itself with 50,000 keys with values of
   1 KiB. Hot keys are spread over a server's memory.
-- Warm-up: a quarter of the requests in each slice, up to 4 times. In the first slice
-  the first server begins to write a checkpoint. The region begins when that is complete.
+- Warm-up: slices of an eighth of the measured requests. In the first slice the first
+  server begins to write a checkpoint. The region begins when that is complete.
 - Measured: each server has four clients, with pipelines of 16 requests (workloads/
-  src/redis_clients.c). There are 60,000 requests. 75 % of them are SET and the others
-  GET; 95 % are for the hot keys, which are 5 % of all keys. Meanwhile the first server
-  writes its checkpoint. The phase ends when all clients are done: of the checkpoint,
-  the part that is left then is not measured.
+  src/redis_clients.c). 75 % of the requests are SET and the others GET; 95 % are for
+  the hot keys, which are 5 % of all keys. Meanwhile the first server writes its
+  checkpoint. The phase ends when all clients are done: of the checkpoint, the part
+  that is left then is not measured.
 - Operations: each SET and GET counts as one. Its latency is that of its pipeline.
 - Check: each reply was right. No server lost a key or reported an error, and the
   checkpoint is readable and holds all keys.
@@ -27,6 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kloc.measure.workload import (
+    SLICES_MAX,
+    WARM_SEED,
     Outcome,
     Size,
     Workload,
@@ -42,8 +44,8 @@ PORT = 7000
 KEYS = 50_000
 VALUE = 1024
 PIPELINE = 16
-# Requests of all clients together, and how many of 100 are SET.
-REQUESTS = 60_000
+# Requests a second of all clients together under all-fast, and how many of 100 are SET.
+RATE = 700_000
 SETS = 75
 # The hot keys, as a fraction of all keys.
 HOT = 1 / 20
@@ -67,24 +69,24 @@ sleep 1
 {_clients("load", f"keys={size.loaded(KEYS)} value={VALUE}")}"""
 
 
-def _run(size: Size, seed: str, share: float, dump: str) -> str:
-    """Return the script of a share of the requests. `dump` is an option of the clients."""
+def _run(size: Size, seed: str, dump: str) -> str:
+    """Return the script of a size's requests. `dump` is an option of the clients."""
     keys = size.loaded(KEYS)
     return _clients(
         "run",
         f"keys={keys} value={VALUE} clients={CLIENTS} pipeline={PIPELINE} sets={SETS} "
-        f"hot={round(keys * HOT)} requests={_requests(size, share)} seed={seed} {dump}",
+        f"hot={round(keys * HOT)} requests={_requests(size)} seed={seed} {dump}",
     )
 
 
-def _requests(size: Size, share: float = 1) -> int:
-    """Return a share of the requests, in complete pipelines."""
-    return round(size.operations(REQUESTS) * share) // PIPELINE * PIPELINE
+def _requests(size: Size) -> int:
+    """Return the number of requests, in complete pipelines."""
+    return -(-size.operations_at(RATE) // PIPELINE) * PIPELINE
 
 
 def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice: a quarter of the measured requests."""
-    run = _run(size, f"$(({seed} + 1000 * $1))", 0.25, "$dump")
+    """Return the script of a slice. The first one begins a checkpoint."""
+    run = _run(size.slice(), f"$(({seed} + {WARM_SEED} * $1))", "$dump")
     return f"dump=\n[ $1 != 1 ] || dump=dump={DUMP}\n{run}"
 
 
@@ -93,7 +95,7 @@ def _start(size: Size, seed: int) -> str:
 
 
 def _measured(size: Size, seed: int) -> str:
-    return _run(size, f"{seed}", 1, f"dump={DUMP}")
+    return _run(size, f"{seed}", f"dump={DUMP}")
 
 
 def _check(size: Size, seed: int) -> str:
@@ -134,7 +136,7 @@ def workloads() -> Iterable[Workload]:
         programs=("redis_clients.c",),
         setup=_setup,
         warm_up=_warm_up,
-        slices_max=4,
+        slices_max=SLICES_MAX,
         start=_start,
         measured=_measured,
         check=_check,

@@ -15,8 +15,8 @@ reads them through hard links, which remain when compaction deletes a table file
 - Prepared on the disk: 550,000 keys with values of 1000 bytes, written in sequence
   without a write-ahead log; compaction is done.
 - Load: read all table files once, so that they are in page cache.
-- Warm-up: the clients alone with half of the requests, up to 4 times.
-- Measured: 8 clients make 48,000 requests. In rocksdb-backup the measured phase ends
+- Warm-up: slices of an eighth of the requests, by the clients alone.
+- Measured: 8 clients make requests. In rocksdb-backup the measured phase ends
   when both the clients and tar are done.
 - Operations: each get, put and scan counts as one. The work of tar does not count.
 - Check: the database holds the right number of keys and all its block checksums are
@@ -35,7 +35,15 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import (
+    SLICES_MAX,
+    WARM_SEED,
+    Outcome,
+    Size,
+    Workload,
+    WorkloadFailed,
+    percentiles,
+)
 
 KEYS = 550_000
 VALUE = 1000
@@ -45,7 +53,8 @@ LOAD_RATE = 40_000_000
 # Bytes: RocksDB's default of 32 MiB divided by the machine's scale.
 BLOCK_CACHE = 1 << 20
 CLIENTS = 8
-OPERATIONS = 48_000
+# Requests a second of all clients together under all-fast.
+RATE = 160_000
 # The number of table files that the backup copies: 160 MB.
 OLD = 40
 MODEL = (
@@ -84,20 +93,25 @@ ln $(ls -tr /data/db/*.sst | head -n {size.loaded(OLD)}) /data/old
     return load + (link if backup else "")
 
 
-def _serve(size: Size, seed: str, operations: int) -> str:
+def _reads(size: Size) -> int:
+    """Return the number of requests of a client."""
+    return -(-size.operations_at(RATE) // CLIENTS)
+
+
+def _serve(size: Size, seed: str) -> str:
     return (
         f"db_bench --benchmarks=mixgraph --use_existing_db=1 --threads={CLIENTS} --histogram=1 "
-        f"--reads={size.operations(operations // CLIENTS)} --seed={seed} {MODEL} {_common(size)}"
+        f"--reads={_reads(size)} --seed={seed} {MODEL} {_common(size)}"
     )
 
 
 def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice: half of the measured requests, without a backup."""
-    return _serve(size, f"$(({seed} + 1000 * $1))", OPERATIONS // 2) + "\n"
+    """Return the script of a slice, without a backup."""
+    return _serve(size.slice(), f"$(({seed} + {WARM_SEED} * $1))") + "\n"
 
 
 def _measured(size: Size, seed: int, *, backup: bool) -> str:
-    serve = _serve(size, f"{seed + 1}", OPERATIONS)
+    serve = _serve(size, f"{seed + 1}")
     if not backup:
         return f"{serve}\n"
     return f"""
@@ -129,7 +143,7 @@ def _outcome(printed: Mapping[str, str], size: Size, *, name: str, backup: bool)
     if done is None:
         raise WorkloadFailed(f"{name}: db_bench did not finish")
     operations, found, read = (int(number) for number in done.groups())
-    expected = CLIENTS * size.operations(OPERATIONS // CLIENTS)
+    expected = CLIENTS * _reads(size)
     if operations != expected:
         raise WorkloadFailed(f"{name}: {operations} of {expected} operations were done")
     if found != read:
@@ -160,7 +174,7 @@ def workloads() -> Iterable[Workload]:
             setup=partial(_setup, backup=backup),
             measured=partial(_measured, backup=backup),
             warm_up=_warm_up,
-            slices_max=4,
+            slices_max=SLICES_MAX,
             check=partial(_check, backup=backup),
             outcome=partial(_outcome, name=name, backup=backup),
             instructions=21e9,

@@ -6,8 +6,8 @@ has brought the new one to fast memory, the server is slower.
 
 - Load: start 2 servers and let each populate itself with 30,000 keys with values of
   4000 bytes. A value takes about a page; hot keys are spread over a server's memory.
-- Warm-up: an eighth of the measured requests in each slice, up to 8 times. 95 % of
-  them ask for the hot set, which is 1000 keys of each server.
+- Warm-up: slices of an eighth of the measured requests. 95 % of them ask for the hot
+  set, which is 1000 keys of each server.
 - Measured: each server has one client, with pipelines of 8 GET requests (workloads/
   src/redis_clients.c). When half of the requests have been made, the hot sets of all servers
   move to other keys.
@@ -35,6 +35,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kloc.measure.workload import (
+    SLICES_MAX,
+    WARM_SEED,
     Outcome,
     Size,
     Workload,
@@ -49,7 +51,8 @@ KEYS = 30_000
 VALUE = 4000
 PIPELINE = 8
 HOT = 1_000
-REQUESTS = 40_000
+# Requests a second of all clients together under all-fast.
+RATE = 400_000
 # The hot keys after the move begin here, as a share of all keys.
 MOVED_TO = 0.5
 SLICE_NS = 5_000_000
@@ -87,22 +90,27 @@ sleep 1
 {_clients("load", f"keys={size.loaded(KEYS)} value={VALUE}")}"""
 
 
-def _run(size: Size, seed: str, requests: int, moved_to: float) -> str:
+def _run(size: Size, seed: str, moved_to: float) -> str:
     keys = size.loaded(KEYS)
     return _clients(
         "run",
         f"keys={keys} value={VALUE} clients=1 pipeline={PIPELINE} sets=0 hot={size.loaded(HOT)} "
-        f"requests={size.operations(requests)} seed={seed} from=0 to={round(keys * moved_to)}",
+        f"requests={_requests(size)} seed={seed} from=0 to={round(keys * moved_to)}",
     )
 
 
+def _requests(size: Size) -> int:
+    """Return the number of requests, in complete pipelines."""
+    return -(-size.operations_at(RATE) // PIPELINE) * PIPELINE
+
+
 def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice: an eighth of the measured requests, for the first hot set."""
-    return _run(size, f"$(({seed} + 1000 * $1))", REQUESTS // 8, 0)
+    """Return the script of a slice: requests for the first hot set."""
+    return _run(size.slice(), f"$(({seed} + {WARM_SEED} * $1))", 0)
 
 
 def _measured(size: Size, seed: int) -> str:
-    return _run(size, f"{seed}", REQUESTS, MOVED_TO)
+    return _run(size, f"{seed}", MOVED_TO)
 
 
 def _check(size: Size, seed: int) -> str:
@@ -168,7 +176,7 @@ def workloads() -> Iterable[Workload]:
         programs=("redis_clients.c",),
         setup=_setup,
         warm_up=_warm_up,
-        slices_max=8,
+        slices_max=SLICES_MAX,
         measured=_measured,
         check=_check,
         outcome=_outcome,

@@ -44,7 +44,7 @@ def readfiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> workload.Workl
 def test_workload_of_the_guide_works(
     size: workload.Size, readfiles: workload.Workload, tmp_path: Path
 ) -> None:
-    few = workload.Size(load=size.load / 100, measured=size.measured / 100)
+    few = workload.Size(load=size.load / 100, seconds=size.seconds / 100)
     data = tmp_path / "data"
     data.mkdir()
 
@@ -67,7 +67,7 @@ def test_warm_up_of_the_docs_reads_other_files_in_each_slice(
     (code,) = re.findall(r"^```python\n(def _warm_up.*?)^```$", text, re.M | re.S)
     names = dict(vars(sys.modules["readfiles"]))
     exec(code, names)
-    few, data = workload.Size(load=0.01, measured=0.01), tmp_path / "data"
+    few, data = workload.Size(load=0.01, seconds=0.005), tmp_path / "data"
     data.mkdir()
 
     def done(text: str, *arguments: str) -> str:
@@ -76,7 +76,7 @@ def test_warm_up_of_the_docs_reads_other_files_in_each_slice(
 
     done(readfiles.setup(few, 1))
     script = names["_warm_up"](few, 1)
-    assert int(done(script, "1")) == few.operations(5_000) * 16_384
+    assert int(done(script, "1")) == few.operations(20_000) // 8 * 16_384
     drawn = script.replace("| wc -c", "").replace("xargs cat", "cat")
     assert done(drawn, "1") != done(drawn, "2")
 

@@ -215,7 +215,7 @@ def _length(container: _Container) -> None:
     length.add_argument(
         "--quick", action="store_true", help="a quarter of the load and of the measured region"
     )
-    length.add_argument("--long", action="store_true", help="ten times the measured region")
+    length.add_argument("--long", action="store_true", help="four times the measured region")
 
 
 def _cold(container: _Container) -> None:

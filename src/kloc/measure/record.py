@@ -67,8 +67,8 @@ ONE_TIER = (
 NS_PER_TICK = 10_000_000
 """The unit of /proc/stat."""
 
-SLICES_SETTLED = 3
-"""This many slices of the warm-up in a row have to be alike (see machine/guest/agent)."""
+SLICES_SETTLED = 8
+"""So many slices show whether the machine has settled (machine/guest/settled.awk)."""
 
 CLOCK_ERROR_MAX = 0.01
 """A larger difference of the guest's clock from simulated time is noted."""

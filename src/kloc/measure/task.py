@@ -15,7 +15,7 @@ from kloc.measure import policy, workload
 from kloc.measure.oracle import Placement
 from kloc.measure.policy import Policy
 from kloc.measure.record import Identity
-from kloc.measure.workload import Outcome, Size, Workload
+from kloc.measure.workload import REGION, Outcome, Size, Workload
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,14 @@ class Task:
             frames=self.frames,
             follow=self.follow,
             observe=self.observe,
-            instructions=self.workload.instructions * max(self.size.load, self.size.measured / 10),
+            instructions=self._instructions(),
             slices=self.workload.slices_max,
             disk=self.disk,
         )
+
+    def _instructions(self) -> float:
+        """Return an estimate: a quarter of a full-size run's instructions load."""
+        return self.workload.instructions * (self.size.load + 3 * self.size.seconds / REGION) / 4
 
     def _slices(self) -> str | None:
         if self.cold or self.unrepeatable:

@@ -15,7 +15,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +27,15 @@ SOURCES = WORKLOADS / "src"
 PERCENTILES = (50, 95, 99)
 TIME = re.compile(r"^time (\d+) (\d+) (\d+)$", re.M)
 
+REGION = 0.5
+"""The measured region of a full-size run, in seconds of the machine's time under all-fast."""
+
+SLICES = 8
+"""So many slices of a warm-up are as long as the region."""
+
+SLICES_MAX = 2 * SLICES
+"""The most slices of a warm-up of the workloads here: it is at most twice as long as the region."""
+
 WARM_SEED = 1000
 """Added to the seed of the warm-up, whose operations are of the same kind, but others."""
 
@@ -37,10 +46,13 @@ class WorkloadFailed(KlocError):
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a run: factors of the loaded data, and of the measured operations."""
+    """The size of a run: a factor of the loaded data, and the length of the measured region.
+
+    `seconds` is how long the region takes on machine tiered under all-fast, in the machine's time.
+    """
 
     load: float = 1.0
-    measured: float = 1.0
+    seconds: float = REGION
 
     def loaded(self, count: int) -> int:
         """Return how many things to load if a full-size run loads `count`."""
@@ -48,12 +60,20 @@ class Size:
 
     def operations(self, count: int) -> int:
         """Return how many operations to measure if a full-size run measures `count`."""
-        return max(1, round(count * self.measured))
+        return max(1, round(count * self.seconds / REGION))
+
+    def operations_at(self, rate: float) -> int:
+        """Return how many operations to measure if all-fast does `rate` of them in a second."""
+        return max(1, round(rate * self.seconds))
+
+    def slice(self) -> Size:
+        """Return the size of a slice of the warm-up: SLICES of them are as long as the region."""
+        return replace(self, seconds=self.seconds / SLICES)
 
 
 FULL = Size()
-QUICK = Size(load=0.25, measured=0.25)
-LONG = Size(load=1.0, measured=10.0)
+QUICK = Size(load=0.25, seconds=REGION / 4)
+LONG = Size(seconds=4 * REGION)
 LENGTHS = {"quick": QUICK, "long": LONG}
 """Sizes by the name of their option."""
 
@@ -84,7 +104,8 @@ class Workload:
 
     `warm_up` returns a script that does one slice of the warm-up: operations of the same kind as
     `measured` does, with another seed. The script gets the number of the slice, from 1 on, as $1.
-    At most `slices_max` slices run, until the machine has settled. Without `warm_up`, `start` and
+    At most `slices_max` slices run, and at least half as many; it ends when the machine has
+    settled (machine/guest/settled.awk), which eight slices show. Without `warm_up`, `start` and
     `measured` run once, with another seed. `repeatable` says whether the region and the check
     still succeed after that. If it is None, nobody knows: kloc tries it, and measures once more
     without a warm-up if the run fails.

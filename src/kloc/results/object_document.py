@@ -31,7 +31,6 @@ def assemble(
         "measured": {
             name: {
                 "load": sizes[name].load,
-                "measured": sizes[name].measured,
                 **{key: run[key] for key in ("operations", "seconds", "instructions")},
                 "pages_allocated": sum(use.allocated for use in uses(run["objects"]).values()),
                 "references": sum(use.references for use in uses(run["objects"]).values()),

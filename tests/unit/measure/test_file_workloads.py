@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,18 @@ from kloc.measure.workload import FULL, Outcome, WorkloadFailed
 
 def outcome(name: str, check: str, measured: str = "") -> Outcome:
     return workload.load(name).outcome({"check": check, "measured": measured}, FULL)
+
+
+def asked(name: str, what: str) -> int:
+    """Return the number that follows `what` in the scripts of a workload's region."""
+    load = workload.load(name)
+    scripts = (load.start(FULL, 1) if load.start else "") + load.measured(FULL, 1)
+    found = re.search(rf"{what}(\d+)", scripts)
+    assert found
+    return int(found[1])
+
+
+BLOCKS = 16 * asked("fio-randrw", "--io_size=") // 4096
 
 
 def fio_job(name: str, reads: int, writes: int = 0, error: int = 0) -> dict[str, Any]:
@@ -30,7 +43,7 @@ def fio_job(name: str, reads: int, writes: int = 0, error: int = 0) -> dict[str,
 
 
 def fio(
-    reads: int = 80_000, writes: int = 80_000, verified: int = 163_840, error: int = 0
+    reads: int = BLOCKS // 2, writes: int = BLOCKS // 2, verified: int = 163_840, error: int = 0
 ) -> Outcome:
     """Return the outcome of fio-randrw, whose file has 163,840 blocks."""
     done = json.dumps({"jobs": [fio_job("one", reads, writes)]}, indent=2)
@@ -40,14 +53,14 @@ def fio(
 
 def test_fio_counts_reads_and_writes() -> None:
     found = fio()
-    assert found.operations == 160_000
+    assert found.operations == BLOCKS
     assert found.latency_ns == {"p50": 1000.0, "p95": 1000.0, "p99": 1000.0}
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"reads": 79_999}, "159999 of 160000 blocks of job one were done"),
+        ({"reads": BLOCKS // 2 - 1}, f"{BLOCKS - 1} of {BLOCKS} blocks of job one were done"),
         ({"verified": 163_839}, "163839 of 163840 blocks of job one were verified"),
         ({"error": 84}, "failed in job one, before all was verified"),
     ],
@@ -71,14 +84,18 @@ def test_each_filebench_thread_has_its_own_file_and_half_use_a_zipf_distribution
     assert "zipf" in random and "zipf" not in sequential
 
 
-SMALLFILES = "list 80\nstat 16000\nread 32000\ncreate 4000\nrename 4000\nunlink 4000\n"
+SESSIONS = 4 * asked("smallfiles", r"\.runs\) ")
+SMALLFILES = (
+    f"list {SESSIONS}\nstat {200 * SESSIONS}\nread {400 * SESSIONS}\n"
+    f"create {50 * SESSIONS}\nrename {50 * SESSIONS}\nunlink {50 * SESSIONS}\n"
+)
 TIMES = "time 1000 2000 75\ntime 2000 4000 25\n"
 FOUND = "list 300\nstat 60000\nread 60000\n"
 
 
 def test_smallfiles_counts_all_operations() -> None:
     found = outcome("smallfiles", FOUND, SMALLFILES + TIMES)
-    assert found.operations == 80 + 16_000 + 32_000 + 3 * 4_000
+    assert found.operations == SESSIONS * (1 + 200 + 400 + 3 * 50)
     assert found.latency_ns is not None
     assert found.latency_ns["p95"] == pytest.approx(3600)
 
@@ -87,7 +104,7 @@ def test_smallfiles_counts_all_operations() -> None:
     ("check", "measured", "reason"),
     [
         (FOUND.replace("stat 60000", "stat 59999"), SMALLFILES, "found stat 59999 times"),
-        (FOUND, SMALLFILES.replace("rename 4000", "rename 0"), "done rename 0 times"),
+        (FOUND, SMALLFILES.replace("rename ", "rename 9"), "done rename .* times and not"),
         (FOUND, "", "done list None times"),
     ],
 )
@@ -96,17 +113,21 @@ def test_smallfiles_that_did_not_do_its_work_fails(check: str, measured: str, re
         outcome("smallfiles", check, measured + TIMES)
 
 
-MAIL = "delete 450\nreceive 450\nappend 200\nread 900\n"
+ROUNDS = asked("mail", r"\.runs\) ")
+MAIL = f"delete {ROUNDS}\nreceive {ROUNDS}\nappend 200\nread {2 * ROUNDS}\n"
 
 
 def test_mail_counts_what_all_servers_did() -> None:
     found = outcome("mail", "read 3000\n" * 16, (MAIL + TIMES) * 16)
-    assert found.operations == 16 * (450 + 450 + 200 + 900)
+    assert found.operations == 16 * (4 * ROUNDS + 200)
 
 
 @pytest.mark.parametrize(
     ("boxes", "servers", "reason"),
-    [(15, 16, "found read 45000 times and not 48000"), (16, 15, "done delete 6750 times")],
+    [
+        (15, 16, "found read 45000 times and not 48000"),
+        (16, 15, f"done delete {15 * ROUNDS} times"),
+    ],
 )
 def test_mail_that_lost_messages_or_a_server_fails(boxes: int, servers: int, reason: str) -> None:
     with pytest.raises(WorkloadFailed, match=reason):
@@ -133,8 +154,9 @@ def test_liblinear_that_did_not_learn_fails(check: str, reason: str) -> None:
         outcome("liblinear", check)
 
 
-MIXGRAPH = """
-mixgraph     :      25.125 micros/op 39800 ops/sec 1.206 seconds 48000 operations;   35.0 MB/s \
+REQUESTS = 8 * asked("rocksdb-mixgraph", "--reads=")
+MIXGRAPH = f"""
+mixgraph     :      25.125 micros/op 39800 ops/sec 1.206 seconds {REQUESTS} operations; 35.0 MB/s \
 ( Gets:5100 Puts:840 Seek:60, reads 5160 in 5160 found, avg size: 35.1 value, 6.4 scan)
 Microseconds per read:
 (       6,      10 ]       50  50.000%  50.000% ##########
@@ -145,7 +167,7 @@ KEYS = "keys 550000\n"
 
 def test_mixgraph_counts_all_operations() -> None:
     found = outcome("rocksdb-mixgraph", KEYS, MIXGRAPH)
-    assert found.operations == 48_000
+    assert found.operations == REQUESTS
     assert found.latency_ns is not None
     assert found.latency_ns["p50"] == 10_000
 
@@ -154,7 +176,12 @@ def test_mixgraph_counts_all_operations() -> None:
     ("name", "check", "measured", "reason"),
     [
         ("rocksdb-mixgraph", KEYS, "", "did not finish"),
-        ("rocksdb-mixgraph", KEYS, MIXGRAPH.replace("48000", "47999"), "47999 of 48000"),
+        (
+            "rocksdb-mixgraph",
+            KEYS,
+            MIXGRAPH.replace(f"{REQUESTS} op", "47 op"),
+            f"47 of {REQUESTS}",
+        ),
         ("rocksdb-mixgraph", KEYS, MIXGRAPH.replace("reads 5160", "reads 5159"), "5159 of 5160"),
         ("rocksdb-mixgraph", "keys 549999\n", MIXGRAPH, "does not hold 550000 keys"),
         ("rocksdb-backup", KEYS, MIXGRAPH, "does not hold 40 files"),

@@ -94,8 +94,8 @@ def test_a_warm_up_has_its_slices() -> None:
 
 
 def test_a_machine_that_has_not_settled_is_noted() -> None:
-    (note,) = run("stock", settled=False, slices=4)["notes"]
-    assert note == "had not settled after a warm-up of 4 slices"
+    (note,) = run("stock", settled=False, slices=16)["notes"]
+    assert note == "had not settled after a warm-up of 16 slices"
 
 
 def test_a_warm_up_that_is_too_short_to_tell_is_noted() -> None:

@@ -58,8 +58,8 @@ def test_a_disk_is_prepared_by_the_workload_and_is_that_of_the_job(tmp_path: Pat
         workload.QUICK,
     )
     assert run.workload.prepare is not None
-    assert "fillseq" in run.workload.prepare(workload.QUICK, 1)
-    assert "fillseq" not in run.job().scripts["setup"]
+    assert "rocksdb_clients load" in run.workload.prepare(workload.QUICK, 1)
+    assert "rocksdb_clients load" not in run.job().scripts["setup"]
     assert run.job().disk is None
     assert replace(run, disk=tmp_path).job().disk == tmp_path
 

@@ -16,34 +16,33 @@ from kloc.measure import policy, workload
 from kloc.measure.task import Task
 from kloc.measure.workload import FULL, LONG, QUICK, Outcome, Size, Workload, WorkloadFailed
 
-DB_BENCH = """
-overwrite    :      78.458 micros/op 117214 ops/sec 0.102 seconds 18000 operations;  113.6 MB/s
-Microseconds per write:
-Count: 100 Average: 85.2655  StdDev: 777.14
-------------------------------------------------------
-(       2,       3 ]       50   0.275%   0.275% ####
-(       4,       6 ]       50  37.042%  59.783% #######
 
-... finished 100 ops         \rreadrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds \
-27000 operations;  428.7 MB/s (2250 of 2250 found)
-readrandom   :      20.949 micros/op 442469 ops/sec 0.054 seconds 27000 operations;  428.7 MB/s \
-(2250 of 2250 found)
-readseq      :       1.241 micros/op 3217158 ops/sec 0.007 seconds 9000 operations; 3117.2 MB/s
-fillseq      :       4.539 micros/op 220309 ops/sec 0.454 seconds 18000 operations;  213.5 MB/s
-"""
-# 3,750 pipelines of 16: half of them took 40 to 60 us, half 80 to 100 us.
-REDIS = """
-requests 60000
+def asked(name: str, what: str) -> int:
+    """Return the number that follows `what` in the measured script of a workload."""
+    found = re.search(rf"\b{what}(\d+)", workload.load(name).measured(FULL, 1))
+    assert found
+    return int(found[1])
+
+
+KINDS = ("read_random", "write_random", "read_sequence", "write_sequence")
+EACH = asked("rocksdb", "run ") // 4 * 50
+# Half of the operations took 4 to 6 us, half 8 to 10 us.
+ROCKSDB = "".join(f"{kind} {EACH}\n" for kind in KINDS) + (
+    f"time 4000 6000 {2 * EACH}\ntime 8000 10000 {2 * EACH}\n"
+)
+PIPELINES = asked("redis", "requests=") // 16
+# Half of the pipelines took 40 to 60 us, half 80 to 100 us.
+REDIS = f"""
+requests {16 * PIPELINES}
 ended 200000000
-slice 0 60000
-time 40000 60000 1875
-time 80000 100000 1875
+slice 0 {16 * PIPELINES}
+time 40000 60000 {PIPELINES - PIPELINES // 2}
+time 80000 100000 {PIPELINES // 2}
 """
 
 
-def rocksdb(measured: str = DB_BENCH, verified: int = 2, log: int = 625) -> Outcome:
-    verify = "verifychecksum : 1085393.000 micros/op 0 ops/sec 1.085 seconds 1 operations;\n"
-    printed = {"measured": measured, "check": verified * verify + f"keys {log}\n"}
+def rocksdb(measured: str = ROCKSDB, keys: int = 75_000) -> Outcome:
+    printed = {"measured": measured, "check": f"keys {keys}\n"}
     return workload.load("rocksdb").outcome(printed, FULL)
 
 
@@ -55,34 +54,34 @@ def redis(
     return workload.load("redis").outcome({"measured": clients, "check": check}, FULL)
 
 
-def test_rocksdb_counts_operations_of_all_benchmarks() -> None:
+def test_rocksdb_counts_operations_of_all_kinds() -> None:
     outcome = rocksdb()
-    assert outcome.operations == 18_000 + 27_000 + 9_000 + 18_000
-    assert outcome.latency_ns == {"p50": 3000.0, "p95": 5800.0, "p99": 5960.0}
+    assert outcome.operations == 4 * EACH
+    assert outcome.latency_ns == {"p50": 6000.0, "p95": 9800.0, "p99": 9960.0}
 
 
 @pytest.mark.parametrize(
-    ("measured", "verified", "reason"),
+    ("measured", "reason"),
     [
-        (DB_BENCH.replace("readseq ", "readsuq "), 2, "did not finish readseq"),
-        (DB_BENCH.replace("(2250 of", "(2249 of"), 2, "2249 of 2250 keys were found"),
-        (DB_BENCH, 1, "1 of 2 databases were verified"),
+        ("rocksdb_clients: key 7 was not found\n", "it said: .* key 7 was not found"),
+        (ROCKSDB.replace("write_random", "write"), f"not {EACH} times write_random"),
+        (ROCKSDB.replace(f"6000 {2 * EACH}", "6000 1"), "operations were done"),
     ],
 )
-def test_rocksdb_that_did_not_do_its_work_fails(measured: str, verified: int, reason: str) -> None:
-    with pytest.raises(WorkloadFailed, match=reason):
-        rocksdb(measured, verified)
+def test_rocksdb_that_did_not_do_its_work_fails(measured: str, reason: str) -> None:
+    with pytest.raises(WorkloadFailed, match=re.compile(reason, re.S)):
+        rocksdb(measured)
 
 
-def test_rocksdb_whose_log_lost_keys_fails() -> None:
-    with pytest.raises(WorkloadFailed, match="log holds 624 keys and not 625"):
-        rocksdb(log=624)
+def test_rocksdb_that_lost_keys_fails() -> None:
+    with pytest.raises(WorkloadFailed, match=r"not 75000 keys at the end; it said: keys 74999"):
+        rocksdb(keys=74_999)
 
 
 def test_redis_counts_requests_and_has_the_latencies_of_pipelines() -> None:
     outcome = redis()
-    assert outcome.operations == 60_000
-    assert outcome.latency_ns == {"p50": 60_000.0, "p95": 98_000.0, "p99": 99_600.0}
+    assert outcome.operations == 16 * PIPELINES
+    assert outcome.latency_ns == pytest.approx({"p50": 60e3, "p95": 98e3, "p99": 99.6e3}, rel=1e-3)
 
 
 def test_redis_that_lost_keys_or_requests_or_reported_errors_fails() -> None:
@@ -92,8 +91,9 @@ def test_redis_that_lost_keys_or_requests_or_reported_errors_fails() -> None:
         redis(errors=2)
     with pytest.raises(WorkloadFailed, match="' 50000 keys read' 0 times"):
         redis(saved=49_999)
-    with pytest.raises(WorkloadFailed, match="30000 of 60000 requests were answered"):
-        redis(clients=REDIS.replace("time 80000 100000 1875\n", ""))
+    fewer = REDIS.replace("time 80000 100000 ", "time 80000 100000 1")
+    with pytest.raises(WorkloadFailed, match=f"of {16 * PIPELINES} requests were answered"):
+        redis(clients=fewer)
 
 
 @pytest.mark.parametrize("name", workload.names())
@@ -181,9 +181,44 @@ def test_every_workload_here_says_how_it_warms_up(name: str) -> None:
         subprocess.run(["sh", "-n"], input=script, text=True, check=True)
 
 
-def test_quick_is_a_quarter_and_long_measures_ten_times_as_much() -> None:
-    assert (QUICK.loaded(400), QUICK.operations(400)) == (100, 100)
-    assert (LONG.loaded(400), LONG.operations(400)) == (400, 4000)
+def test_sizes_follow_from_the_seconds_of_the_region() -> None:
+    """Full size is half a second, --quick a quarter of that, --long two seconds."""
+    sizes = (FULL, QUICK, LONG)
+    assert [size.seconds for size in sizes] == [0.5, 0.125, 2.0]
+    assert [size.operations_at(1000) for size in sizes] == [500, 125, 2000]
+    assert [size.loaded(400) for size in sizes] == [400, 100, 400]
+    # The count of a workload that knows no rate is that of the full size.
+    assert [size.operations(400) for size in sizes] == [400, 100, 1600]
+
+
+# What stands before the number of operations, or of things like them, in a workload's scripts.
+COUNTED = {
+    "rocksdb": r"run ",
+    "rocksdb-openfiles": r"run ",
+    "rocksdb-mixgraph": r"--reads=",
+    "rocksdb-backup": r"--reads=",
+    "redis": r"requests=",
+    "shift": r"requests=",
+    "filebench": r"--io_size=",
+    "fio-randrw": r"--io_size=",
+    "smallfiles": r"\.runs\) ",
+    "mail": r"\.runs\) ",
+}
+
+
+@pytest.mark.parametrize("size", [FULL, QUICK, LONG])
+@pytest.mark.parametrize("name", [name for name in workload.names() if name != "liblinear"])
+def test_a_warm_up_is_at_least_as_long_as_the_region_and_at_most_twice(
+    name: str, size: Size
+) -> None:
+    what = workload.load(name)
+    slices, start = what.slices(size, 1), what.start(size, 1) if what.start else ""
+    pattern = re.compile(rf"{COUNTED[name]}(\d+)")
+    (part,) = set(pattern.findall(slices or ""))
+    (region,) = set(pattern.findall(start + what.measured(size, 1)))
+    # At least half of the slices run (machine/guest/agent).
+    assert int(part) * what.slices_max / 2 >= int(region) * 0.99
+    assert int(part) * what.slices_max <= int(region) * 2.5
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from kloc.results import details
 from support import golden
 from support.made_up import run, warm_up
 
-ALIKE = [(100.0, 0)] * 3
+ALIKE = [(100.0, 0)] * 8
 
 
 def rows(*runs: dict[str, Any]) -> list[list[str]]:
@@ -38,7 +38,7 @@ def test_details_are_medians_over_seeds() -> None:
         run("tpp", 1, seed=n, migrated_pages=pages, hint_faults=n, warm_up=warm_up(*ALIKE))
         for n, pages in enumerate(moved)
     ]
-    assert rows(*runs) == [["redis", "tpp", "300", "0", "6", "10", "1"]]
+    assert rows(*runs) == [["redis", "tpp", "800", "0", "6", "10", "1"]]
 
 
 def test_variants_have_rows_of_their_own() -> None:

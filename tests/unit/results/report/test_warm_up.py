@@ -62,13 +62,13 @@ def test_slices_end_at_their_times() -> None:
 
 
 def test_a_policy_has_a_row_with_its_time_to_settle() -> None:
-    warm = made_up.warm_up((250, 9000), *[(100, 3)] * 3, series=SERIES)
+    warm = made_up.warm_up((250, 9000), *[(100, 3)] * 8, series=SERIES)
     found = section(run("tpp", 100, warm_up=warm, figures={"lost operations": 5.0}))
     assert found is not None
     (block,) = found.blocks
     (table,) = block.tables
     assert list(table.head)[-1] == "lost operations"
-    assert table.rows == [["tpp", "550 ms, 4 slices", "250", "9,000, 3, 3, 3", "5"]]
+    assert table.rows == [["tpp", "1.05 s, 9 slices", "250", "9,000, 3, 3, 3, 3, 3, 3, 3, 3", "5"]]
     assert len(block.figures) == 1
 
 
