@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
-"""RocksDB under db_bench, after table 3 of KLOCs (ASPLOS 2021).
+"""RocksDB in a server of 16 clients, after table 3 of KLOCs (ASPLOS 2021).
 
 The paper runs "1M keys and 16 client threads. The benchmark performs 50% random
-and sequential writes and reads", in files of 4 MB.
+and sequential writes and reads", in hundreds of files of 4 MB. It has 12.4 GB of
+memory.
 
-- Prepared on the disk: 600,000 keys with values of 1000 bytes, written in sequence
+- Prepared on the disk: 75,000 keys with values of 8000 bytes, written in sequence
   without a write-ahead log; compaction is done.
-- Load: read all table files once, so that they are in page cache.
-- Warm-up: the measured phase with a quarter of the operations, up to 4 times.
-- Measured: 12 clients overwrite random keys, then read random keys, then read in
-  sequence. Meanwhile 4 clients write in sequence into a second database. The
-  write-ahead log, flushes and compaction are on. Both databases are on ext4 with
-  its journal.
-- Operations: each key written or read counts as one. Latencies are those of all
-  four benchmarks together.
-- Check: all block checksums of both databases are right. Each random read found its
-  key, and the second database holds the right number of keys.
+- Load: read all table files once, so that they are in page cache, and start the
+  server (workloads/src/rocksdb_clients.c). It runs until the end of the region.
+- Warm-up: slices of an eighth of the measured operations.
+- Measured: 16 threads read random keys, overwrite random keys, read 50 keys in
+  sequence and overwrite 50 keys in sequence, a quarter of the operations each. Keys
+  to read are skewed, keys to overwrite are not. The write-ahead log, flushes and
+  compaction are on. The database is on ext4 with its journal.
+- Operations: each key written or read counts as one.
+- Check: each read found its key, in no older version than was written before, and its
+  block's checksum is right. At the end the database is opened again and read
+  completely: it holds the last version of all keys, and nothing else.
 
 rocksdb keeps at most 120 table files open; rocksdb-openfiles keeps all open.
 
 Limits
 
-- The database has 600,000 keys instead of the paper's million, to fit into the
-  machine.
 - The seed changes which keys the clients choose, not what is loaded.
 """
 
@@ -32,133 +32,125 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kloc.measure.workload import Outcome, Size, Workload, WorkloadFailed, percentiles
+from kloc.measure.workload import (
+    SLICES_MAX,
+    WARM_SEED,
+    Outcome,
+    Size,
+    Workload,
+    WorkloadFailed,
+    histogram,
+    percentiles,
+)
 
-KEYS = 600_000
-VALUE = 1000
+KEYS = 75_000
+VALUE = 8000
 TABLE = 4 << 20
-CLIENTS = 12
-WRITERS = 4
-# The rate at which the database is written, in bytes a second: low enough that each
-# memtable is flushed before the next one is full. Otherwise several memtables are
-# flushed to one table file.
-LOAD_RATE = 40_000_000
-# Operations of each of the four benchmarks, all its clients together.
-EACH = 2_500
+CLIENTS = 16
+# Operations a second of all clients together under all-fast.
+RATE = 60_000
+# Operations that a client does before it does something else.
+TURN = 50
+KINDS = ("read_random", "write_random", "read_sequence", "write_sequence")
 # Bytes of a block, and of RocksDB's block cache: its default (32 MiB) divided by the
 # machine's scale, so that reads come from the page cache.
 BLOCK = 8 << 10
 BLOCK_CACHE = 1 << 20
-# How much of each value is random: less than db_bench's default of 0.5, because each
-# writer makes a megabyte of values as it starts, and that would be most of its work.
-RANDOM_PART = 0.16
-# The skew of random reads: db_bench draws keys as exp(-SKEW x uniform).
-SKEW = 12
-BUCKET = re.compile(r"^[\[(]\s*(\d+),\s*(\d+) \]\s+(\d+) ", re.M)
-DATABASES = 2
-VERIFIED = re.compile(r"^verifychecksum +:", re.M)
-DONE = re.compile(r"^(\w+)\s+:.*?(\d+) operations;(?:.*\((\d+) of (\d+) found\))?", re.M)
+# The skew of reads: keys are drawn as exp(-SKEW x uniform).
+SKEW = 6
+ASK, ANSWER = "/run/kloc/ask", "/run/kloc/answer"
 
 
-def _common(size: Size, seed: str, open_files: int) -> str:
+def _options(size: Size, open_files: int) -> str:
     return (
-        f"--key_size=16 --value_size={VALUE} --compression_type=none --bloom_bits=10 "
-        f"--write_buffer_size={TABLE} --target_file_size_base={TABLE} "
-        f"--max_bytes_for_level_base={8 * TABLE} --cache_size={BLOCK_CACHE} "
-        f"--block_size={BLOCK} --compression_ratio={RANDOM_PART} "
-        f"--open_files={open_files} --histogram=1 --seed={seed} --num={size.loaded(KEYS)}"
+        f"db=/data/db keys={size.loaded(KEYS)} value={VALUE} memtable={TABLE} table={TABLE} "
+        f"level={8 * TABLE} block={BLOCK} cache={BLOCK_CACHE} open_files={open_files}"
     )
 
 
 def _prepare(size: Size, seed: int) -> str:
     return f"""
-db_bench --benchmarks=fillseq,waitforcompaction --db=/data/db --threads=1 \\
-    --batch_size=100 --disable_wal=1 --benchmark_write_rate_limit={LOAD_RATE} \\
-    {_common(size, "1", -1)}
+rocksdb_clients load {_options(size, 0)}
 test "$(ls /data/db/*.sst | wc -l)" -ge {size.loaded(KEYS) * VALUE // (6 << 20)}
 """
 
 
-def _setup(size: Size, seed: int) -> str:
-    return "cat /data/db/*.sst >/dev/null\n"
-
-
-def _work(size: Size, seed: str, each: int, log: str, open_files: int) -> str:
-    """Return the script of all clients: `each` operations of each benchmark, writing to `log`."""
-    common = _common(size, seed, open_files)
+def _setup(size: Size, seed: int, *, open_files: int) -> str:
+    """Return the script that starts the server and waits until it is ready."""
     return f"""
-db_bench --benchmarks=fillseq --db={log} {common} --threads={WRITERS} \\
-    --writes={size.operations(each // WRITERS)} >/run/kloc/log 2>&1 &
-db_bench --benchmarks=overwrite,readrandom,readseq --use_existing_db=1 --db=/data/db \\
-    {common} --threads={CLIENTS} --read_random_exp_range={SKEW} \\
-    --writes={size.operations(each // CLIENTS)} \\
-    --reads={size.operations(each // CLIENTS)}
-wait
-"""
+cat /data/db/*.sst >/dev/null
+mkfifo {ASK} {ANSWER}
+rocksdb_clients serve ask={ASK} answer={ANSWER} clients={CLIENTS} turn={TURN} skew={SKEW} \\
+    {_options(size, open_files)} &
+{_answer("ready")}"""
 
 
-def _warm_up(size: Size, seed: int, *, open_files: int) -> str:
-    """Return the script of a slice: a quarter of the operations, and a log that is deleted."""
-    slice_seed = f"$(({seed} + 1000 * $1))"
-    return _work(size, slice_seed, EACH // 4, "/data/warm", open_files) + "rm -r /data/warm\n"
+def _answer(expected: str) -> str:
+    """Return the script that prints the server's answer, and fails if it is an error."""
+    return (
+        f"cat {ANSWER} >/run/kloc/said\ncat /run/kloc/said\ngrep -q '^{expected}' /run/kloc/said\n"
+    )
 
 
-def _measured(size: Size, seed: int, *, open_files: int) -> str:
-    return _work(size, f"{seed + 1}", EACH, "/data/log", open_files) + "cat /run/kloc/log\n"
+def _ask(command: str, expected: str) -> str:
+    """Return the script that sends the server a command, and prints its answer."""
+    return f'echo "{command}" >{ASK}\n{_answer(expected)}'
+
+
+def _run(size: Size, seed: str) -> str:
+    return _ask(f"run {_turns(size)} {seed}", KINDS[0])
+
+
+def _turns(size: Size) -> int:
+    """Return the number of turns: as many of each kind."""
+    return len(KINDS) * -(-size.operations_at(RATE) // (len(KINDS) * TURN))
+
+
+def _warm_up(size: Size, seed: int) -> str:
+    return _run(size.slice(), f"$(({seed} + {WARM_SEED} * $1))")
+
+
+def _measured(size: Size, seed: int) -> str:
+    return _run(size, f"{seed}")
 
 
 def _check(size: Size, seed: int) -> str:
-    """Return the script that verifies the checksum of every block, and counts the log's keys."""
-    return """
-for db in db log; do
-    ldb --db=/data/$db checkconsistency
-    db_bench --benchmarks=verifychecksum --use_existing_db=1 --readonly=1 --db=/data/$db
-done
-printf 'keys '
-ldb --db=/data/log dump --count_only | sed -n 's/^Keys in range: //p'
-"""
+    return _ask("stop", "keys")
 
 
 def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
-    text = printed["measured"]
-    done = {m[1]: int(m[2]) for m in DONE.finditer(text)}
-    for benchmark in ("overwrite", "readrandom", "readseq", "fillseq"):
-        if not done.get(benchmark):
-            raise WorkloadFailed(f"rocksdb: db_bench did not finish {benchmark}")
-    found = next(m for m in DONE.finditer(text) if m[1] == "readrandom")
-    if found[3] != found[4]:
-        raise WorkloadFailed(f"rocksdb: {found[3]} of {found[4]} keys were found, but all exist")
-    verified = len(VERIFIED.findall(printed["check"]))
-    if verified != DATABASES:
-        raise WorkloadFailed(f"rocksdb: {verified} of {DATABASES} databases were verified")
-    keys = re.search(r"^keys (\d+)$", printed["check"], re.M)
-    # All writers of the log write the same keys.
-    written = size.operations(EACH // WRITERS)
-    if keys is None or int(keys[1]) != written:
-        held = keys[1] if keys else "no"
-        raise WorkloadFailed(f"rocksdb: the log holds {held} keys and not {written}")
-    histogram: dict[tuple[float, float], int] = {}
-    for low, high, count in BUCKET.findall(text):
-        bucket = (float(low) * 1000, float(high) * 1000)
-        histogram[bucket] = histogram.get(bucket, 0) + int(count)
-    return Outcome(sum(done.values()), percentiles(histogram))
+    measured = printed["measured"]
+    each = _turns(size) // len(KINDS) * TURN
+    for kind in KINDS:
+        if f"{kind} {each}\n" not in measured:
+            raise WorkloadFailed(f"rocksdb: not {each} times {kind}; it said: {measured[:200]}")
+    times = histogram(measured)
+    operations = len(KINDS) * each
+    if sum(times.values()) != operations:
+        raise WorkloadFailed(f"rocksdb: {sum(times.values())} of {operations} operations were done")
+    if not re.search(rf"^keys {size.loaded(KEYS)}$", printed["check"], re.M):
+        raise WorkloadFailed(
+            f"rocksdb: not {size.loaded(KEYS)} keys at the end; it said: {printed['check'][:200]}"
+        )
+    return Outcome(operations, percentiles(times))
 
 
 def workloads() -> Iterable[Workload]:
     """Return rocksdb, and rocksdb-openfiles, which keeps every table file open."""
     for name, summary, open_files in (
-        ("rocksdb", "RocksDB: db_bench, 16 clients, random and sequential reads and writes", 120),
-        ("rocksdb-openfiles", "rocksdb with every table file kept open", -1),
+        ("rocksdb", "RocksDB: 16 clients, random and sequential reads and writes", 120),
+        ("rocksdb-openfiles", "rocksdb with every table file kept open", 0),
     ):
         yield Workload(
             name=name,
             summary=summary,
             packages=("rocksdb-tools",),
+            programs=("rocksdb_clients.c",),
             prepare=_prepare,
-            setup=_setup,
-            warm_up=partial(_warm_up, open_files=open_files),
-            slices_max=4,
-            measured=partial(_measured, open_files=open_files),
+            setup=partial(_setup, open_files=open_files),
+            warm_up=_warm_up,
+            slices_max=SLICES_MAX,
+            measured=_measured,
             check=_check,
             outcome=_outcome,
         )

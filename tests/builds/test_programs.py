@@ -78,6 +78,67 @@ def test_check_finds_a_lost_file(program: str, tmp_path: Path) -> None:
     assert check(program, tmp_path, RUNS).returncode == 1
 
 
+DATABASE = "db=/tmp/db keys=500 value=1000 memtable=65536 table=65536 level=524288 block=8192"
+SERVE = "ask=/tmp/ask answer=/tmp/answer clients=3 turn=7 skew=6 open_files=4 cache=8192"
+
+
+def serve_rocksdb(commands: str, options: str = "", run: str = "") -> str:
+    """Load 500 keys, start a server of them, run shell commands, and return what is printed."""
+    source = SOURCES / "rocksdb_clients.c"
+    program = programs.build(source)
+    script = f"""
+mkfifo /tmp/ask /tmp/answer
+{program} load {DATABASE}
+{run}
+{program} serve {DATABASE} {SERVE} {options} &
+cat /tmp/answer
+ask() {{ echo "$*" >/tmp/ask; cat /tmp/answer; }}
+{commands}
+"""
+    return programs.tools_for(source)[0].run(["sh", "-e", "-c", script], binds=[program.parent])
+
+
+def test_rocksdb_clients_do_as_many_operations_of_each_kind_as_asked(tools: Root) -> None:
+    printed = serve_rocksdb("ask run 400 1; ask run 80 2; ask stop").splitlines()
+    times = [int(line.split()[-1]) for line in printed if line.startswith("time ")]
+    assert sum(times) == 480 * 7
+    kinds = ("read_random", "write_random", "read_sequence", "write_sequence")
+    assert [line for line in printed if not line.startswith("time ")] == [
+        "ready",
+        *(f"{kind} 700" for kind in kinds),
+        *(f"{kind} 140" for kind in kinds),
+        "keys 500",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "answer"),
+    [
+        ("ask jump", "", "'jump' is neither 'run TURNS SEED' nor 'stop'"),
+        # Half of the keys that are looked for were never loaded.
+        ("ask run 400 1", "keys=1000", "was not found"),
+        ("ask run 400 1", "value=999", "wrong value of 1000 bytes"),
+        # Fewer keys than there are.
+        ("ask stop", "keys=499", "is there and not"),
+        ("", "db=/none/db", "/none"),
+    ],
+)
+def test_rocksdb_clients_answer_what_is_wrong(
+    tools: Root, command: str, options: str, answer: str
+) -> None:
+    printed = serve_rocksdb(command, options).splitlines()
+    assert printed[-1].startswith("rocksdb_clients: ")
+    assert answer in printed[-1]
+
+
+def test_rocksdb_clients_find_a_lost_write(tools: Root) -> None:
+    """The write-ahead log is lost, and with it what was written since the last flush."""
+    lose = "cp -r /tmp/db /tmp/kept"
+    restore = "rm /tmp/db/*; cp /tmp/kept/* /tmp/db"
+    printed = serve_rocksdb(f"ask run 4 1; {restore}; ask stop", run=lose).splitlines()
+    assert "not what was written last" in printed[-1]
+
+
 def test_rows_are_in_libsvm_format(tools: Root, tmp_path: Path) -> None:
     rows = run("sparse", 1000, 5000, 40, cwd=tmp_path).stdout.splitlines()
     assert len(rows) == 1000

@@ -107,13 +107,13 @@ static inline void add_time(struct times *times, uint64_t ns)
 }
 
 /* Print a line "time FROM TO COUNT" for each bucket that is not empty; times are in ns. */
-static inline void print_times(const struct times *times)
+static inline void print_times(FILE *to, const struct times *times)
 {
 	for (unsigned int i = 0; i + 1 < BUCKETS; i++)
 		if (times->count[i])
-			printf("time %llu %llu %llu\n", (unsigned long long)bucket_start(i),
-			       (unsigned long long)bucket_start(i + 1),
-			       (unsigned long long)times->count[i]);
+			fprintf(to, "time %llu %llu %llu\n", (unsigned long long)bucket_start(i),
+				(unsigned long long)bucket_start(i + 1),
+				(unsigned long long)times->count[i]);
 }
 
 /* Return the number that the argument @text stands for. */
@@ -125,6 +125,33 @@ static inline unsigned long number(const char *text)
 	if (!*text || *end)
 		errx(2, "'%s' not a number", text);
 	return value;
+}
+
+/* An argument NAME=VALUE, whose value is a number or a text. */
+struct setting {
+	const char *name;
+	unsigned long *number;
+	const char **text;
+};
+
+/* Set what the arguments say; both arrays end with a name, or an argument, of NULL. */
+static inline void set_all(const struct setting *settings, char **arguments)
+{
+	for (; *arguments; arguments++) {
+		const char *value = strchr(*arguments, '=');
+		size_t length = value ? (size_t)(value - *arguments) : 0;
+		const struct setting *at = settings;
+
+		while (at->name && (strlen(at->name) != length ||
+				    strncmp(*arguments, at->name, length)))
+			at++;
+		if (!value || !at->name)
+			errx(2, "'%s' is not NAME=VALUE with a name of the usage", *arguments);
+		if (at->number)
+			*at->number = number(value + 1);
+		else
+			*at->text = value + 1;
+	}
 }
 
 /* Run work(0) to work(@processes - 1), each in a process of its own, and wait for all. */

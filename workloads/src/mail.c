@@ -201,7 +201,7 @@ static void report(void)
 {
 	for (int i = 0; i < OPERATIONS; i++)
 		printf("%s %lu\n", names[i], done[i]);
-	print_times(&times);
+	print_times(stdout, &times);
 	fflush(stdout);
 }
 

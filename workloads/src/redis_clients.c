@@ -77,31 +77,13 @@ static unsigned long servers, port, keys, value, clients, pipeline, sets, hot, r
 static unsigned long from, to;
 static const char *dump;
 
-static const struct option {
-	const char *name;
-	unsigned long *value;
-} options[] = {
-	{ "servers", &servers }, { "port", &port }, { "keys", &keys }, { "value", &value },
-	{ "clients", &clients }, { "pipeline", &pipeline }, { "sets", &sets }, { "hot", &hot },
-	{ "requests", &requests }, { "seed", &seed }, { "from", &from }, { "to", &to },
+static const struct setting known[] = {
+	{ "servers", &servers, NULL }, { "port", &port, NULL }, { "keys", &keys, NULL },
+	{ "value", &value, NULL }, { "clients", &clients, NULL },
+	{ "pipeline", &pipeline, NULL }, { "sets", &sets, NULL }, { "hot", &hot, NULL },
+	{ "requests", &requests, NULL }, { "seed", &seed, NULL }, { "from", &from, NULL },
+	{ "to", &to, NULL }, { "dump", NULL, &dump }, { NULL, NULL, NULL },
 };
-
-static void parse_option(const char *text)
-{
-	if (!strncmp(text, "dump=", 5)) {
-		dump = text + 5;
-		return;
-	}
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		size_t length = strlen(options[i].name);
-
-		if (!strncmp(text, options[i].name, length) && text[length] == '=') {
-			*options[i].value = number(text + length + 1);
-			return;
-		}
-	}
-	errx(2, "'%s' is not NAME=VALUE with a name of the usage", text);
-}
 
 static int connect_to(unsigned long server)
 {
@@ -373,7 +355,7 @@ static void report(void)
 	for (uint64_t i = 0; i <= ended / SLICE_NS; i++)
 		printf("slice %lu %lu\n", i, shared->slices[i]);
 	for (unsigned long i = 0; i < servers * clients; i++)
-		print_times(&shared->clients[i].times);
+		print_times(stdout, &shared->clients[i].times);
 }
 
 static void run(void)
@@ -429,8 +411,8 @@ static void check(void)
 
 int main(int argc, char **argv)
 {
-	for (int i = 2; i < argc; i++)
-		parse_option(argv[i]);
+	if (argc > 2)
+		set_all(known, argv + 2);
 	if (argc > 2 && !strcmp(argv[1], "load"))
 		load();
 	else if (argc > 2 && !strcmp(argv[1], "run"))

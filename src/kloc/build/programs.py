@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compiles C programs of this project: those of `kloc bench`, of tests, and of workloads.
 
-Workloads have them where Debian has no package.
+Workloads have them where Debian has no package. Programs are static. One that needs a library
+says so in a line of its first comment, with the library's package and the linker's arguments:
+
+     * Links with: librocksdb-dev -lrocksdb
+
+It is linked dynamically, and the workload names a package that has the library in the machine.
 """
 
+import re
 from pathlib import Path
 
 from kloc.base import cache, progress
-from kloc.build import root
-from kloc.build.root import Bind
+from kloc.build import apt_sources, bootstrap, root
+from kloc.build.root import Bind, Root
 
-FLAGS = ("-O2", "-static", "-Wall", "-Wextra", "-Werror")
+FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
+LINKS_WITH = re.compile(r"^ \* Links with: (\S+)((?: -l\S+)+)$", re.M)
+COMPILER = ("gcc", "libc6-dev")
 SOURCES, OUT = Path("/sources"), Path("/out")
 """Paths inside the root; fixed, so that programs do not contain the checkout's path."""
 
@@ -21,13 +29,35 @@ def build(source: Path) -> Path:
     It may include headers from its own directory and from libc, and links with libc and libm.
     Raises KlocError, with the compiler's messages, if it does not compile.
     """
-    tools = root.tool_root()
+    compiler, links = tools_for(source)
+    arguments = [*FLAGS, "-o", str(OUT / source.stem), str(SOURCES / source.name), *links, "-lm"]
 
     def make(draft: Path) -> None:
-        files = ["-o", str(OUT / source.stem), str(SOURCES / source.name)]
         binds = [Bind(source.parent, SOURCES), Bind(draft, OUT)]
         with progress.shown(f"building {source.stem}"):
-            tools.run(["gcc", *FLAGS, *files, "-lm"], binds=binds)
+            compiler.run(["gcc", *arguments], binds=binds)
 
-    key = cache.key(tools.key, *FLAGS, source.stem, source.parent)
+    key = cache.key(compiler.key, *arguments, source.parent)
     return cache.build("program", key, make) / source.stem
+
+
+def tools_for(source: Path) -> tuple[Root, list[str]]:
+    """Return the root that compiles a C file and has its library, and the linker's arguments."""
+    needs = LINKS_WITH.search(source.read_text())
+    if needs is None:
+        return root.tool_root(), ["-static"]
+    return _library_root(needs[1]), needs[2].split()
+
+
+def _library_root(package: str) -> Root:
+    """Return a root with a compiler and a library, made by mmdebstrap on first use."""
+    key = cache.key(apt_sources.SUITE, *COMPILER, package)
+
+    def make(draft: Path) -> None:
+        root.check_namespaces()
+        tar = draft / "root.tar"
+        what = f"the Debian root with {package}"
+        bootstrap.bootstrap(what, [*COMPILER, package], tar, seconds=40)
+        root.unpack(tar, draft)
+
+    return Root(cache.build("library-root", key, make) / "tree", key)

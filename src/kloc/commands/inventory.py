@@ -44,6 +44,7 @@ TEST_PROGRAMS = PROJECT / "tests" / "plugin"
 CONTENTS = {
     "python": "kloc's own Python environment",
     "root": "the Debian root with compiler, and the sources of the kernel and QEMU",
+    "library-root": "Debian roots with compiler and a library that programs link with",
     "linux": "the kernel's source and objects",
     "linux-git": "the kernel's source as a git repository",
     "qemu": "built QEMUs of the machine",

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rocksdb_clients load db=DIR [NAME=NUMBER...]
+ * rocksdb_clients serve db=DIR ask=FIFO answer=FIFO [NAME=NUMBER...]
+ *
+ * Links with: librocksdb-dev -lrocksdb
+ *
+ * A server that has RocksDB built in and runs as long as the machine. db_bench would start
+ * anew for each slice of a warm-up, and most of what a slice does would be this start.
+ *
+ * `load` fills the database `db` with the keys 0 to `keys` - 1 in their order, without a
+ * write-ahead log, so that each memtable becomes a table file. It completes compaction.
+ *
+ * `serve` opens `db`, writes "ready" to `answer`, and then obeys the lines that it reads from
+ * `ask`:
+ *
+ *	run TURNS SEED	`clients` threads take that many turns. A turn is `turn` operations
+ *			of one kind: random reads, sequential reads, random writes or
+ *			sequential writes. The kinds alternate, and what a turn does follows
+ *			from its number and the seed, whichever thread takes it. The answer is
+ *			"KIND NUMBER", the operations of each kind, and lines
+ *			"time FROM TO COUNT" with the histogram of their times in ns.
+ *	stop		Close the database, open it again, read it completely, and end. The
+ *			answer is "keys NUMBER".
+ *
+ * Reads choose keys as db_bench does with --read_random_exp_range=`skew`: a random read each
+ * key, a sequential one its first. Random writes choose all keys alike. Sequential writes
+ * continue where those of the turn before ended, through all keys and from the beginning again.
+ *
+ * A value begins with its key and with a version, which says how often it was written. A read
+ * fails if it finds an older version than was written before it began. The last read of the
+ * database compares each byte of the last version of each key, and RocksDB verifies all
+ * checksums. If anything is wrong, the answer is a message, and the program ends with status 1.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <rocksdb/c.h>
+
+#include "files.h"
+
+/* Bytes of a key, a number in decimal. */
+#define KEY 16
+#define VALUE_MAX 65536
+/* Values are parts of so many random bytes. */
+#define RANDOM_BYTES (128 << 10)
+#define BATCH 20
+#define BLOOM_BITS 10
+/* So many that writers seldom wait for a flush, as on a server that is not overloaded. */
+#define MEMTABLES 6
+/* A prime, which shares no factor with a number of keys: see skewed_key(). */
+#define STRIDE 15485863
+#define THREADS_MAX 64
+/* Writes of one key take turns: so many keys can be written at a time. */
+#define LOCKS 1024
+#define LINE 80
+
+enum kind { READ_RANDOM, WRITE_RANDOM, READ_SEQUENCE, WRITE_SEQUENCE, KINDS };
+
+static const char *const kinds[KINDS] = {
+	[READ_RANDOM] = "read_random",
+	[WRITE_RANDOM] = "write_random",
+	[READ_SEQUENCE] = "read_sequence",
+	[WRITE_SEQUENCE] = "write_sequence",
+};
+
+/*
+ * End the program. Not by exit(), which would destroy what RocksDB's threads and others still
+ * use.
+ */
+#define fail(...) (warnx(__VA_ARGS__), _exit(1))
+
+static const char *db_path, *ask_path, *answer_path;
+static unsigned long keys, value, memtable, table, level, block, cache, open_files;
+static unsigned long clients, turn_length, skew;
+
+/* Sizes are in bytes; `open_files` is 0 for all. */
+static const struct setting known[] = {
+	{ "db", NULL, &db_path }, { "ask", NULL, &ask_path }, { "answer", NULL, &answer_path },
+	{ "keys", &keys, NULL }, { "value", &value, NULL }, { "memtable", &memtable, NULL },
+	{ "table", &table, NULL }, { "level", &level, NULL }, { "block", &block, NULL },
+	{ "cache", &cache, NULL }, { "open_files", &open_files, NULL },
+	{ "clients", &clients, NULL }, { "turn", &turn_length, NULL }, { "skew", &skew, NULL },
+	{ NULL, NULL, NULL },
+};
+
+/* What a value begins with. */
+struct head {
+	char key[KEY];
+	uint64_t version;
+};
+
+static rocksdb_t *db;
+static rocksdb_readoptions_t *reading;
+static rocksdb_writeoptions_t *writing;
+static char random_bytes[RANDOM_BYTES];
+
+/* How often each key was written, and what protects a write. */
+static uint32_t *versions;
+static pthread_mutex_t locks[LOCKS];
+
+/* What a run does, and how far it is. */
+static struct {
+	uint64_t turns, seed;
+	uint64_t taken;
+} work;
+
+/* The sequential writes of all runs, in turns. */
+static uint64_t sequence;
+static pthread_barrier_t begin, end;
+
+static struct client {
+	uint64_t done[KINDS];
+	struct times times;
+} client[THREADS_MAX];
+
+/* End the program if a call of RocksDB failed. */
+static void check(char *error)
+{
+	if (error)
+		fail("%s", error);
+}
+
+static rocksdb_t *open_db(void)
+{
+	rocksdb_options_t *with = rocksdb_options_create();
+	rocksdb_block_based_table_options_t *tables = rocksdb_block_based_options_create();
+	char *error = NULL;
+	rocksdb_t *opened;
+
+	rocksdb_options_set_create_if_missing(with, 1);
+	rocksdb_options_set_compression(with, rocksdb_no_compression);
+	rocksdb_options_set_write_buffer_size(with, memtable);
+	rocksdb_options_set_max_write_buffer_number(with, MEMTABLES);
+	rocksdb_options_set_target_file_size_base(with, table);
+	rocksdb_options_set_max_bytes_for_level_base(with, level);
+	rocksdb_options_set_max_open_files(with, open_files ? (int)open_files : -1);
+	rocksdb_block_based_options_set_block_size(tables, block);
+	rocksdb_block_based_options_set_block_cache(tables, rocksdb_cache_create_lru(cache));
+	rocksdb_block_based_options_set_filter_policy(
+		tables, rocksdb_filterpolicy_create_bloom(BLOOM_BITS));
+	rocksdb_options_set_block_based_table_factory(with, tables);
+	opened = rocksdb_open(with, db_path, &error);
+	check(error);
+	return opened;
+}
+
+/* Write the key with that number to @text, of KEY bytes and a NUL. */
+static void put_key(char *text, unsigned long number)
+{
+	for (int at = KEY - 1; at >= 0; at--, number /= 10)
+		text[at] = (char)('0' + number % 10);
+	text[KEY] = '\0';
+}
+
+/* Return the part of a value after its head. */
+static const char *body(unsigned long number, uint64_t version)
+{
+	return random_bytes + mix(number + (version << 32)) % (RANDOM_BYTES - value);
+}
+
+/* Add version @version of a key to @batch. */
+static void add_pair(rocksdb_writebatch_t *batch, unsigned long number, uint64_t version)
+{
+	char text[KEY + 1];
+	const char *const key[] = { text };
+	const size_t key_bytes[] = { KEY };
+	struct head head = { .version = version };
+	const char *const parts[] = { (char *)&head, body(number, version) };
+	const size_t part_bytes[] = { sizeof(head), value - sizeof(head) };
+
+	put_key(text, number);
+	memcpy(head.key, text, KEY);
+	rocksdb_writebatch_putv(batch, 1, key, key_bytes, 2, parts, part_bytes);
+}
+
+/* Check a value that was read, and return its version. */
+static uint64_t check_value(const char *key, size_t key_bytes, const char *data, size_t bytes)
+{
+	struct head head;
+
+	if (key_bytes != KEY || bytes != value || memcmp(data, key, KEY))
+		fail("key %.*s: wrong value of %zu bytes", (int)key_bytes, key, bytes);
+	memcpy(&head, data, sizeof(head));
+	return head.version;
+}
+
+static void check_version(const char *key, uint64_t version, uint64_t least)
+{
+	if (version < least)
+		fail("key %.*s: version %llu was read after %llu was written", KEY, key,
+		     (unsigned long long)version, (unsigned long long)least);
+}
+
+static uint32_t last_version(unsigned long number)
+{
+	return __atomic_load_n(&versions[number], __ATOMIC_ACQUIRE);
+}
+
+static void load(void)
+{
+	rocksdb_flushoptions_t *flushing = rocksdb_flushoptions_create();
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	/*
+	 * Keys to a memtable: it is flushed before it is full, because RocksDB would flush
+	 * several full ones to one file.
+	 */
+	unsigned long each = memtable / (value + 2 * KEY) * 7 / 8;
+	char *error = NULL;
+
+	rocksdb_writeoptions_disable_WAL(writing, 1);
+	for (unsigned long at = 0; at < keys; at++) {
+		add_pair(batch, at, 0);
+		if (at % BATCH == BATCH - 1 || at % each == each - 1 || at == keys - 1) {
+			rocksdb_write(db, writing, batch, &error);
+			check(error);
+			rocksdb_writebatch_clear(batch);
+		}
+		if (at % each == each - 1) {
+			rocksdb_flush(db, flushing, &error);
+			check(error);
+		}
+	}
+	rocksdb_flush(db, flushing, &error);
+	check(error);
+	rocksdb_wait_for_compact(db, rocksdb_wait_for_compact_options_create(), &error);
+	check(error);
+}
+
+/* Return a key: few are chosen often, and those lie far apart. */
+static unsigned long skewed_key(struct random *random)
+{
+	double uniform = (double)draw(random, 1ul << 32) / (double)(1ul << 32);
+
+	return (unsigned long)(exp(-(double)skew * uniform) * (double)keys) * STRIDE % keys;
+}
+
+static void write_one(rocksdb_writebatch_t *batch, unsigned long number)
+{
+	pthread_mutex_t *lock = &locks[number % LOCKS];
+	char *error = NULL;
+	uint32_t version;
+
+	pthread_mutex_lock(lock);
+	version = last_version(number) + 1;
+	add_pair(batch, number, version);
+	rocksdb_write(db, writing, batch, &error);
+	check(error);
+	__atomic_store_n(&versions[number], version, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(lock);
+	rocksdb_writebatch_clear(batch);
+}
+
+static void read_one(unsigned long number)
+{
+	uint64_t least = last_version(number);
+	rocksdb_pinnableslice_t *found;
+	char *error = NULL, key[KEY + 1];
+	const char *data;
+	size_t bytes;
+
+	put_key(key, number);
+	found = rocksdb_get_pinned(db, reading, key, KEY, &error);
+	check(error);
+	if (!found)
+		fail("key %s was not found", key);
+	data = rocksdb_pinnableslice_value(found, &bytes);
+	check_version(key, check_value(key, KEY, data, bytes), least);
+	rocksdb_pinnableslice_destroy(found);
+}
+
+/* Read a turn's keys in sequence, from the beginning again after the last one. */
+static void read_sequence(unsigned long number, struct times *times)
+{
+	uint64_t began = now();
+	rocksdb_iterator_t *at;
+	char *error = NULL, first[KEY + 1];
+	uint64_t least[turn_length];
+
+	for (unsigned long i = 0; i < turn_length; i++)
+		least[i] = last_version((number + i) % keys);
+	at = rocksdb_create_iterator(db, reading);
+	put_key(first, number);
+	rocksdb_iter_seek(at, first, KEY);
+	for (unsigned long i = 0; i < turn_length; i++) {
+		size_t key_bytes, bytes;
+		const char *key, *data;
+		char expected[KEY + 1];
+		uint64_t ended;
+
+		put_key(expected, (number + i) % keys);
+		if (!rocksdb_iter_valid(at))
+			rocksdb_iter_seek_to_first(at);
+		if (!rocksdb_iter_valid(at))
+			fail("key %s was not found", expected);
+		key = rocksdb_iter_key(at, &key_bytes);
+		data = rocksdb_iter_value(at, &bytes);
+		if (key_bytes != KEY || memcmp(key, expected, KEY))
+			fail("key %.*s was found instead of %s", (int)key_bytes, key, expected);
+		check_version(key, check_value(key, key_bytes, data, bytes), least[i]);
+		rocksdb_iter_next(at);
+		ended = now();
+		add_time(times, ended - began);
+		began = ended;
+	}
+	rocksdb_iter_get_error(at, &error);
+	check(error);
+	rocksdb_iter_destroy(at);
+}
+
+/* Take the turn with that number. */
+static void take_turn(uint64_t turn, rocksdb_writebatch_t *batch, struct client *own)
+{
+	struct random random = { .state = mix(mix(work.seed) + turn) };
+	enum kind kind = turn % KINDS;
+	uint64_t first = 0;
+
+	own->done[kind] += turn_length;
+	if (kind == READ_SEQUENCE) {
+		read_sequence(skewed_key(&random), &own->times);
+		return;
+	}
+	if (kind == WRITE_SEQUENCE)
+		first = __atomic_fetch_add(&sequence, 1, __ATOMIC_RELAXED) * turn_length;
+	for (uint64_t i = 0; i < turn_length; i++) {
+		uint64_t began = now();
+
+		if (kind == READ_RANDOM)
+			read_one(skewed_key(&random));
+		else if (kind == WRITE_RANDOM)
+			write_one(batch, draw(&random, keys));
+		else
+			write_one(batch, (first + i) % keys);
+		add_time(&own->times, now() - began);
+	}
+}
+
+static void *thread(void *argument)
+{
+	struct client *own = &client[(unsigned long)argument];
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+
+	for (;;) {
+		uint64_t turn;
+
+		pthread_barrier_wait(&begin);
+		memset(own, 0, sizeof(*own));
+		while ((turn = __atomic_fetch_add(&work.taken, 1, __ATOMIC_RELAXED)) < work.turns)
+			take_turn(turn, batch, own);
+		pthread_barrier_wait(&end);
+	}
+	return NULL;
+}
+
+static void start_threads(void)
+{
+	pthread_t started;
+
+	if (clients > THREADS_MAX)
+		errx(2, "%lu threads are more than %d", clients, THREADS_MAX);
+	for (int i = 0; i < LOCKS; i++)
+		pthread_mutex_init(&locks[i], NULL);
+	pthread_barrier_init(&begin, NULL, (unsigned int)clients + 1);
+	pthread_barrier_init(&end, NULL, (unsigned int)clients + 1);
+	for (unsigned long number = 0; number < clients; number++)
+		if (pthread_create(&started, NULL, thread, (void *)number))
+			fail("pthread_create");
+}
+
+static void run(uint64_t turns, uint64_t seed, FILE *answer)
+{
+	static struct client all;
+
+	memset(&all, 0, sizeof(all));
+	work.turns = turns;
+	work.seed = seed;
+	work.taken = 0;
+	pthread_barrier_wait(&begin);
+	pthread_barrier_wait(&end);
+	for (unsigned long number = 0; number < clients; number++) {
+		for (int kind = 0; kind < KINDS; kind++)
+			all.done[kind] += client[number].done[kind];
+		for (int bucket = 0; bucket < BUCKETS; bucket++)
+			all.times.count[bucket] += client[number].times.count[bucket];
+	}
+	for (int kind = 0; kind < KINDS; kind++)
+		fprintf(answer, "%s %llu\n", kinds[kind], (unsigned long long)all.done[kind]);
+	print_times(answer, &all.times);
+}
+
+/* Compare each byte of all keys' last versions, and return the number of keys. */
+static unsigned long check_all(void)
+{
+	rocksdb_iterator_t *at = rocksdb_create_iterator(db, reading);
+	unsigned long number = 0;
+	char *error = NULL;
+
+	for (rocksdb_iter_seek_to_first(at); rocksdb_iter_valid(at); rocksdb_iter_next(at)) {
+		size_t key_bytes, bytes;
+		const char *key = rocksdb_iter_key(at, &key_bytes);
+		const char *data = rocksdb_iter_value(at, &bytes);
+		char expected[KEY + 1];
+		uint64_t version;
+
+		put_key(expected, number);
+		if (number >= keys || key_bytes != KEY || memcmp(key, expected, KEY))
+			fail("key %.*s is there and not %s", (int)key_bytes, key, expected);
+		version = check_value(key, key_bytes, data, bytes);
+		if (version != versions[number] ||
+		    memcmp(data + sizeof(struct head), body(number, version),
+			   value - sizeof(struct head)))
+			fail("key %s: not what was written last", expected);
+		number++;
+	}
+	rocksdb_iter_get_error(at, &error);
+	check(error);
+	rocksdb_iter_destroy(at);
+	return number;
+}
+
+/* Wait for a line of `ask`, and put it into @line. */
+static void receive(char *line)
+{
+	FILE *ask = fopen(ask_path, "r");
+
+	if (!ask || !fgets(line, LINE, ask))
+		fail("%s: no line", ask_path);
+	fclose(ask);
+	line[strcspn(line, "\n")] = '\0';
+}
+
+/* Wait for a reader of `answer`, which gets error messages, too. */
+static FILE *open_answer(void)
+{
+	FILE *answer = fopen(answer_path, "w");
+
+	if (!answer || dup2(fileno(answer), STDERR_FILENO) < 0)
+		fail("%s: cannot be opened", answer_path);
+	return answer;
+}
+
+/* End the answer. */
+static void close_answer(FILE *answer)
+{
+	fclose(answer);
+	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
+		_exit(1);
+}
+
+/* Obey a line, and return whether it was "stop". */
+static int obey(const char *line, FILE *answer)
+{
+	unsigned long turns, seed;
+
+	if (sscanf(line, "run %lu %lu", &turns, &seed) == 2) {
+		run(turns, seed, answer);
+		return 0;
+	}
+	if (strcmp(line, "stop"))
+		fail("'%s' is neither 'run TURNS SEED' nor 'stop'", line);
+	rocksdb_close(db);
+	db = open_db();
+	fprintf(answer, "keys %lu\n", check_all());
+	return 1;
+}
+
+static void serve(void)
+{
+	FILE *answer = open_answer();
+	char line[LINE];
+	int stopped;
+
+	versions = calloc(keys, sizeof(*versions));
+	if (!versions)
+		fail("no memory for the versions of %lu keys", keys);
+	db = open_db();
+	start_threads();
+	fprintf(answer, "ready\n");
+	do {
+		close_answer(answer);
+		receive(line);
+		answer = open_answer();
+		stopped = obey(line, answer);
+	} while (!stopped);
+	fclose(answer);
+	/* The threads wait for another run. */
+	_exit(0);
+}
+
+int main(int count, char **arguments)
+{
+	struct random random = { .state = 1 };
+
+	if (count < 3)
+		errx(2, "usage: rocksdb_clients load|serve db=DIR [NAME=VALUE...]");
+	set_all(known, arguments + 2);
+	if (!db_path || !keys || value <= sizeof(struct head) || value > VALUE_MAX || !memtable ||
+	    !table)
+		errx(2, "db, keys, value, memtable or table is missing or out of range");
+	for (size_t i = 0; i < RANDOM_BYTES; i++)
+		random_bytes[i] = (char)draw(&random, 256);
+	reading = rocksdb_readoptions_create();
+	writing = rocksdb_writeoptions_create();
+	if (!strcmp(arguments[1], "load")) {
+		db = open_db();
+		load();
+		rocksdb_close(db);
+	} else if (!strcmp(arguments[1], "serve")) {
+		if (!ask_path || !answer_path || !clients || !turn_length)
+			errx(2, "ask, answer, clients or turn is missing");
+		serve();
+	} else {
+		errx(2, "'%s' is neither load nor serve", arguments[1]);
+	}
+	return 0;
+}
