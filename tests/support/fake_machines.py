@@ -34,7 +34,7 @@ ran: list[str] = []
 
 faults: dict[str, Any] = {}
 """What goes wrong: `kernel`, another kernel's hash; `speed`, a factor of the throughput; `stop`,
-the number of runs after which the user presses Ctrl-C."""
+the number of runs after which the user presses Ctrl-C; `promoted`, pages that runs promote."""
 
 
 class Machine:
@@ -83,7 +83,9 @@ def from_raw(
         machine=record.machine_summary(job),
         size=asdict(size),
         cold=cold,
+        settings=dict(job.settings),
         inputs=dict(raw.inputs),
+        migrated_pages={"promoted": {"anon": faults.get("promoted", 0)}, "demoted": {}},
     )
 
 
@@ -114,6 +116,7 @@ def install(replace: Callable[[Any, str, Any], None] = setattr) -> None:
     replace(Task, "outcome", lambda *_: Outcome(1, None))
     replace(runner, "POLL_SECONDS", 0)
     replace(compare, "prepare", parts)
+    replace(runner, "prepare", parts)
     replace(compare, "_unsupported", lambda *_: {})
 
 

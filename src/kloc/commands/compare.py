@@ -40,7 +40,8 @@ RUN_OPTIONS: Mapping[str, object] = {
     "fast": (None,),
     "slow_bandwidth": (None,),
     "kernel": None,
-    "seeds": 1,
+    "seeds": (1,),
+    "seed": None,
     "quick": False,
     "long": False,
     "cold": False,
@@ -70,12 +71,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the policies to compare (default: {', '.join(policy.COMPARED)})",
     )
     options.complete_names(policies, policy.names)
-    group.add_argument(
+    seeds = group.add_mutually_exclusive_group()
+    seeds.add_argument(
         "--seeds",
-        type=values.whole_number(1, options.SEED_MAX),
-        default=1,
+        type=values.seeds,
+        default=(1,),
+        metavar="N|A-B|A,B",
+        help="measure several random seeds: 3 (these are 1 to 3), 4-6 or 1,3,7 (default: 1)",
+    )
+    seeds.add_argument(
+        "--seed",
+        type=values.whole_number(0, values.SEED_MAX),
         metavar="N",
-        help="measure the random seeds 1 to N (default: %(default)s)",
+        help="measure this random seed",
     )
     options.add(group, "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
@@ -196,7 +204,7 @@ def _tasks(
     workloads: Sequence[workload.Workload],
     policies: Sequence[policy.Policy],
 ) -> list[Task]:
-    seeds = range(1, args.seeds + 1)
+    seeds = args.seeds if args.seed is None else (args.seed,)
     return [
         task
         for host in hosts

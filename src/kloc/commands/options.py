@@ -18,8 +18,6 @@ from kloc.commands import output, values
 from kloc.machine import profile
 from kloc.measure import policy, workload
 
-SEED_MAX = (1 << 32) - 1
-
 ANY_KERNEL = "stock"
 """The default policy of kernels that this project did not build."""
 
@@ -203,7 +201,7 @@ def _kernel(container: _Container) -> None:
 def _seed(container: _Container) -> None:
     container.add_argument(
         "--seed",
-        type=values.whole_number(0, SEED_MAX),
+        type=values.whole_number(0, values.SEED_MAX),
         default=1,
         metavar="N",
         help="the random seed (default: %(default)s)",

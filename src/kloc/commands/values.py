@@ -12,6 +12,11 @@ from fractions import Fraction
 
 SECONDS_MIN, SECONDS_MAX = 0.1, 86400.0
 
+SEED_MAX = (1 << 32) - 1
+
+SEEDS_MAX = 1000
+"""The most seeds of a range."""
+
 
 def comma_list(text: str) -> tuple[str, ...]:
     """Return the names in a list such as `tpp, kloc`."""
@@ -31,6 +36,27 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
         return int(text)
 
     return parse
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Return random seeds, in the order given: `3` is 1 to 3, `4-6` a range, `1,3,7` a list."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 1 and parts[0].isdecimal():
+        parts = [f"1-{parts[0]}"]
+    chosen = dict.fromkeys(seed for part in parts for seed in _seed_range(text, part))
+    return tuple(chosen)
+
+
+def _seed_range(text: str, part: str) -> range:
+    first, dash, last = (word.strip() for word in part.partition("-"))
+    last = last if dash else first
+    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= SEED_MAX):
+        raise ArgumentTypeError(
+            f"'{text}' names no seeds: write 3 (for 1 to 3), 4-6 or 1,3,7, up to {SEED_MAX}"
+        )
+    if int(last) - int(first) >= SEEDS_MAX:
+        raise ArgumentTypeError(f"'{text}' is more than {SEEDS_MAX} seeds")
+    return range(int(first), int(last) + 1)
 
 
 def seconds(text: str) -> float:

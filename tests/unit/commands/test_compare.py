@@ -72,6 +72,30 @@ def test_every_seed_is_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split("seed ")[1].split(",")[0] for line in lines] == ["1", "2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("option", "seeds"),
+    [
+        ("--seeds=4-6", ["4", "5", "6"]),
+        ("--seeds=1,3,7", ["1", "3", "7"]),
+        ("--seed=5", ["5"]),
+        ("--seed=0", ["0"]),
+    ],
+)
+def test_chosen_seeds_are_run(
+    option: str, seeds: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("compare", "redis", "--policies", "tpp", option, "--dry-run")
+    lines = capsys.readouterr().out.splitlines()[:-1]
+    assert [line.split("seed ")[1].split(",")[0] for line in lines] == seeds
+
+
+def test_one_seed_and_several_are_not_both_given(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        run("compare", "redis", "--seed", "5", "--seeds", "3")
+    assert refused.value.code == 2
+    assert "--seed" in capsys.readouterr().err
+
+
 def test_cold_runs_are_listed_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     run("compare", "redis", "--policies", "tpp", "--cold", "--dry-run")
     assert capsys.readouterr().out.splitlines()[0].endswith(", machine tiered, cold")

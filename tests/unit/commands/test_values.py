@@ -47,6 +47,41 @@ def test_part_of_something_impossible_is_refused(text: str) -> None:
         values.part(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("1", (1,)),
+        ("3", (1, 2, 3)),
+        ("4-6", (4, 5, 6)),
+        ("5-5", (5,)),
+        ("1,3,7", (1, 3, 7)),
+        ("7, 1-2 ,2", (7, 1, 2)),
+        ("0,4294967295", (0, 4294967295)),
+    ],
+)
+def test_seeds_are_a_number_a_range_or_a_list(text: str, chosen: tuple[int, ...]) -> None:
+    assert values.seeds(text) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0", "names no seeds: write 3"),
+        ("", "names no seeds"),
+        ("x", "'x' names no seeds"),
+        ("6-4", "names no seeds"),
+        ("-3", "names no seeds"),
+        ("1,,2", "names no seeds"),
+        ("1-4294967296", "names no seeds"),
+        ("1-1001", "more than 1000 seeds"),
+        ("1001", "more than 1000 seeds"),
+    ],
+)
+def test_what_names_no_seeds_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=words):
+        values.seeds(text)
+
+
 def test_factors_are_exact() -> None:
     assert values.factors("1/3, 2,0.5") == (Fraction(1, 3), Fraction(2), Fraction(1, 2))
     assert values.fractions("1/8,1") == (Fraction(1, 8), Fraction(1))
