@@ -17,7 +17,7 @@ from kloc.machine.job import Job
 from kloc.machine.memory import FAST_FRAMES, PROGRESS, TIERS
 from kloc.machine.model_config import model_config
 from kloc.machine.parts import Parts
-from kloc.machine.qemu import qemu_arguments
+from kloc.machine.qemu import ENVIRONMENT, qemu_arguments
 
 FIRMWARE = Path("usr/share/seabios/bios-256k.bin"), Path("usr/share/qemu/kvmvapic.bin")
 """The firmware that QEMU loads into every machine, relative to the tool root."""
@@ -69,12 +69,13 @@ def _files(job: Job, parts: Parts, job_disk: Path, data_disk: Path) -> dict[str,
 
 
 def _command_line(job: Job, parts: Parts, memory: Mapping[str, str]) -> list[str]:
-    """Return QEMU's arguments, with names for the paths of the host."""
+    """Return QEMU's environment and arguments, with names for the paths of the host."""
     images = [Path("guest_disk"), Path("job_disk"), Path("data_disk")]
     names = {parts.kernel.image: "kernel", parts.plugin: "plugin"}
     if parts.kernel.initramfs is not None:
         names[parts.kernel.initramfs] = "initramfs"
-    argv = qemu_arguments(job, parts, DIRECTORY, memory, images)
+    argv = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
+    argv += qemu_arguments(job, parts, DIRECTORY, memory, images)
     for path, name in names.items():
         argv = [argument.replace(str(path), name) for argument in argv]
     return argv

@@ -28,7 +28,7 @@ from kloc.machine.job_image import write_job_image
 from kloc.machine.memory import SharedMemory
 from kloc.machine.model_config import LIVE, model_config
 from kloc.machine.parts import Parts
-from kloc.machine.qemu import qemu_arguments
+from kloc.machine.qemu import ENVIRONMENT, qemu_arguments
 
 STUCK_SECONDS = 120
 """A machine hangs if it executes no instruction for this long, in the host's time."""
@@ -130,6 +130,7 @@ class Machine:
             ["setpriv", "--pdeathsig", "KILL", str(self.parts.qemu.program), *argv],
             binds=[cache.directory(), *self.parts.qemu.binds, data.parent, self.directory],
             cwd=self.directory,
+            env=ENVIRONMENT,
         )
 
     def __exit__(self, *_: object) -> None:

@@ -16,6 +16,13 @@ TRANSLATION_MIB = 512
 
 SINGLE_THREAD = ("-accel", f"tcg,thread=single,tb-size={TRANSLATION_MIB}")
 
+ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4"}
+"""Variables of QEMU's environment.
+
+QEMU computes the x87 instructions FSIN, FCOS, FSINCOS and FPTAN with libm's sin, cos and tan, whose
+last bit depends on whether the host's CPU has FMA. libm does not use it then.
+"""
+
 FIRST_DISK = 4
 """PCI device number of the first disk. The guest names disks in this order: vda, vdb, vdc."""
 
