@@ -322,7 +322,7 @@ def _print_runs(content: Mapping[str, Any], args: argparse.Namespace) -> None:
         # Each line is whole: a narrow terminal would break it where a program looks for it.
         console.print(*ratios, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     if args.details:
-        console.print(details.details(runs), *core_time.tables(runs), sep="\n")
+        console.print(details.details(runs), *core_time.tables(runs, console.width), sep="\n")
     for line in [*table.remarks(runs), *versions.lines(content), *inputs.lines(runs)]:
         console.print(line, markup=False)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from kloc.base.stats import fraction, total
 from kloc.measure.record import Run
 from kloc.results import document
+from kloc.results.table import full_width
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,9 +24,12 @@ TITLE = "time of the workload's cores, %; medians over seeds"
 STALL_TITLE = "stalls, ms per second of core time; medians over seeds"
 
 SMALL = 1.0
-"""Kinds with fewer ms of stalls per second of core time, in all rows, are shown as one."""
+"""Kinds with fewer ms of stalls per second of core time, in all rows, are part of REST."""
 
 REST = "rest"
+KINDS_MAX = 8
+"""The columns of page kinds that the table of stalls has at most, without REST."""
+
 TIERS = ("fast", "slow", "cache")
 
 # The names that a row has: variant, workload, policy.
@@ -74,14 +78,17 @@ class CoreTime:
         return fraction(self.kernel, self.user + self.kernel)
 
 
-def tables(runs: Sequence[Run]) -> list[Table]:
-    """Return the tables of shares and of stalls, without those that have no rows."""
+def tables(runs: Sequence[Run], width: int) -> list[Table]:
+    """Return the tables of shares and of stalls, without those that have no rows.
+
+    The table of stalls has a column for as many page kinds as fit into `width` characters.
+    """
     grouped: dict[_Names, list[Run]] = {}
     for run in runs:
         variant = str(run["machine"].get("variant") or document.UNCHANGED)
         grouped.setdefault((variant, run["workload"], run["policy"]), []).append(run)
     several = len({variant for variant, _, _ in grouped}) > 1
-    found = (_shares(grouped, several), _stalls(grouped, several))
+    found = (_shares(grouped, several), _stalls(grouped, several, width))
     return [table for table in found if table.row_count]
 
 
@@ -104,15 +111,25 @@ def _shares(grouped: Mapping[_Names, Sequence[Run]], several: bool) -> Table:
     return table
 
 
-def _stalls(grouped: Mapping[_Names, Sequence[Run]], several: bool) -> Table:
+def _stalls(grouped: Mapping[_Names, Sequence[Run]], several: bool, width: int) -> Table:
     """Return the table of stalls, with a row for each tier and a column for each page kind."""
-    rows = {
+    rows: dict[tuple[str, ...], dict[str, float]] = {
         (*names, tier): by_kind
         for names, same in grouped.items()
         for tier in TIERS
         if (by_kind := _by_kind(same, tier))
     }
-    kinds = _columns(rows.values())
+    for most in range(KINDS_MAX, 0, -1):
+        table = _stalls_by(_columns(rows.values(), most), rows, several)
+        if full_width(table) <= width:
+            break
+    return table
+
+
+def _stalls_by(
+    kinds: Sequence[str], rows: Mapping[tuple[str, ...], Mapping[str, float]], several: bool
+) -> Table:
+    """Return the table of stalls with columns for these kinds."""
     table = _empty(STALL_TITLE, several, ["all", *kinds], "stalls\non")
     for names, by_kind in rows.items():
         cells = [sum(by_kind.values()), *(by_kind.get(kind, 0.0) for kind in kinds)]
@@ -160,14 +177,17 @@ def _by_kind(runs: Sequence[Run], tier: str) -> dict[str, float]:
     return {kind: median(sums.get(kind, 0.0) for sums in by_run) for kind in kinds}
 
 
-def _columns(rows: Iterable[Mapping[str, float]]) -> list[str]:
-    """Return the kinds to show, those with the most stalls first, and REST if some are small."""
+def _columns(rows: Iterable[Mapping[str, float]], most: int) -> list[str]:
+    """Return the kinds to show, those with the most stalls first, and REST if there are others.
+
+    `most` is how many are shown, without REST.
+    """
     largest: dict[str, float] = {}
     for by_kind in rows:
         for kind, value in by_kind.items():
             largest[kind] = max(largest.get(kind, 0.0), value)
     shown = sorted((kind for kind in largest if largest[kind] >= SMALL), key=lambda k: -largest[k])
-    return shown if len(shown) == len(largest) else [*shown, REST]
+    return shown if len(shown) == len(largest) <= most else [*shown[:most], REST]
 
 
 def _has_modes(stalls: Mapping[str, Mapping[str, object]] | None) -> bool:

@@ -48,7 +48,7 @@ def _tables_that_fit(runs: Sequence[Run], width: int, first: str) -> list[Table]
     for workload in dict.fromkeys(run["workload"] for run in runs):
         workload_runs = [run for run in runs if run["workload"] == workload]
         wider = comparison([*table_runs, *workload_runs], first)
-        if table_runs and _full_width(wider) <= width:
+        if table_runs and full_width(wider) <= width:
             tables[-1] = wider
             table_runs += workload_runs
         else:
@@ -57,7 +57,7 @@ def _tables_that_fit(runs: Sequence[Run], width: int, first: str) -> list[Table]
     return tables
 
 
-def _full_width(table: Table) -> int:
+def full_width(table: Table) -> int:
     """Return the width in characters at which no line of the table is wrapped."""
     from rich.console import Console
 

@@ -65,12 +65,12 @@ def test_a_run_that_lacks_a_part_has_no_shares(missing: str) -> None:
 def test_stalls_without_modes_give_no_shares_but_stalls() -> None:
     one = busy(stall_ns={"slow": {"anon": 0.6 * SECOND}})
     assert CoreTime.of(one) is None
-    (stalls,) = core_time.tables([one])
+    (stalls,) = core_time.tables([one], 80)
     assert cells(stalls) == [["redis", "tpp", "slow", "300", "300"]]
 
 
 def test_stalls_are_per_second_of_core_time_and_slab_caches_are_one_kind() -> None:
-    _, stalls = core_time.tables([busy()])
+    _, stalls = core_time.tables([busy()], 80)
     assert [str(column.header) for column in stalls.columns[2:]] == [
         "stalls\non",
         "all",
@@ -85,9 +85,21 @@ def test_stalls_are_per_second_of_core_time_and_slab_caches_are_one_kind() -> No
 
 def test_kinds_with_few_stalls_are_shown_as_one() -> None:
     stalls = {"slow": {"anon": 0.2 * SECOND, "file": 1.2e6, "stack": 0.9e6}}
-    _, table = core_time.tables([busy(), busy("stock", stall_ns={**stalls})])
+    _, table = core_time.tables([busy(), busy("stock", stall_ns={**stalls})], 80)
     assert [str(column.header) for column in table.columns[4:]] == ["anon", "slab", "rest"]
     assert cells(table)[-1][-1] == "1"
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_as_many_kinds_have_a_column_as_fit(width: int) -> None:
+    kinds = [f"kind{number}" for number in range(20)]
+    stalls = {"slow": {kind: (30 - number) * 1e6 for number, kind in enumerate(kinds)}}
+    (table,) = core_time.tables([busy("kloc-nomigrate", "mail", stall_ns=stalls)], width)
+    shown = [str(column.header) for column in table.columns[4:]]
+    assert shown == [*kinds[: len(shown) - 1], "rest"]
+    assert len(shown) - 1 == {50: 1, 80: 5, 200: core_time.KINDS_MAX}[width]
+    (row,) = cells(table)
+    assert abs(sum(int(cell) for cell in row[4:]) - int(row[3])) <= len(shown)
 
 
 def test_figures_are_medians_over_seeds() -> None:
@@ -95,7 +107,7 @@ def test_figures_are_medians_over_seeds() -> None:
         busy(seed=seed, stall_ns={"slow": {"anon": {"user": part * SECOND}}})
         for seed, part in ((1, 0.2), (2, 0.4), (3, 1.0))
     ]
-    shares, stalls = core_time.tables(runs)
+    shares, stalls = core_time.tables(runs, 80)
     assert cells(stalls) == [["redis", "tpp", "slow", "200", "200"]]
     times = [CoreTime.of(one) for one in runs]
     assert cells(shares)[0][2] == f"{100 * sorted(time.user for time in times if time)[1]:.0f}"
@@ -103,11 +115,11 @@ def test_figures_are_medians_over_seeds() -> None:
 
 def test_variants_have_rows_of_their_own() -> None:
     machine = {**run("tpp", 1)["machine"], "variant": "fast x 2"}
-    shares, stalls = core_time.tables([busy(), busy(machine=machine)])
+    shares, stalls = core_time.tables([busy(), busy(machine=machine)], 80)
     assert [row[0] for row in cells(shares)] == ["unchanged", "fast x 2"]
     assert [row[0] for row in cells(stalls)][::2] == ["unchanged", "fast x 2"]
 
 
 def test_tables_look_as_in_the_golden_file() -> None:
     runs = [busy(policy, name) for name in ("rocksdb", "redis") for policy in ("stock", "kloc")]
-    golden.check("tables/core_time", golden.printed(*core_time.tables(runs)))
+    golden.check("tables/core_time", golden.printed(*core_time.tables(runs, 80)))
