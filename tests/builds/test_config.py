@@ -7,7 +7,9 @@ import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from kloc.build import kernel, kernel_source
+import pytest
+
+from kloc.build import kernel, kernel_source, pins
 from kloc.build.root import Root
 
 DEBIAN = "usr/src/linux-config-6.12/config.amd64_none_amd64.xz"
@@ -46,6 +48,10 @@ def differences(ours: dict[str, str], debian: dict[str, str], symbols: set[str])
 def test_every_difference_has_a_reason(
     tools: Root, linux: Path, machine_kernel: kernel.Kernel
 ) -> None:
+    offered = tools.packages()["linux-config-6.12"]
+    if offered != pins.read()["linux-source-6.12"]:
+        # Debian keeps only the newest, which may have other values than differences.toml is of.
+        pytest.skip(f"Debian offers the configuration of {offered}, which is not the pinned kernel")
     listed = tomllib.loads((kernel_source.KERNEL / "config" / "differences.toml").read_text())
     debian = values(lzma.decompress((tools.path / DEBIAN).read_bytes()).decode())
     ours = values(machine_kernel.config.read_text())

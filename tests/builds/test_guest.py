@@ -16,17 +16,19 @@ def debugfs(tools: Root, image: Path, request: str) -> str:
     return tools.run(["debugfs", "-R", request, str(image)], binds=[image.parent])
 
 
-def test_files_of_a_job_keep_their_modes(tools: Root, tmp_path: Path) -> None:
+def test_copies_keep_their_modes_and_other_files_have_those_of_git(tools: Root, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o751)
     (tmp_path / "directory").mkdir()
     (tmp_path / "directory" / "file").write_text("content")
     image = tmp_path / "job.img"
-    job_image.pack({"/tmp/a/program": program, "/opt/directory": tmp_path / "directory"}, image)
+    files = {"/tmp/a/program": program, "/other": program, "/opt/directory": tmp_path / "directory"}
+    job_image.pack(files, image, {"/tmp/a/program"})
     size = image.stat().st_size
     assert size & (size - 1) == 0
     assert "Mode:  0751" in debugfs(tools, image, "stat /tmp/a/program")
+    assert "Mode:  0755" in debugfs(tools, image, "stat /other")
     assert debugfs(tools, image, "cat /opt/directory/file") == "content"
 
 

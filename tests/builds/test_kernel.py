@@ -90,54 +90,66 @@ def assert_same(before: dict[str, str], after: dict[str, str]) -> None:
         assert before[name] == after[name], "\n".join([name, *changes])
 
 
-def test_checkout_and_export_change_nothing(
-    tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without commits, export leaves the series as it is; with one, it writes that change."""
+@pytest.fixture
+def overlay_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of kernel/, which is in use during the test."""
     overlay = tmp_path / "kernel"
     shutil.copytree(kernel_source.KERNEL, overlay)
     monkeypatch.setattr(kernel_source, "KERNEL", overlay)
-    before = contents(overlay)
+    return overlay
+
+
+@pytest.fixture
+def moved_linux(
+    linux: Path, tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> Path:
+    """The patched files of Linux, each of another hash and every hunk at another line."""
+    (empty_cache / "root").symlink_to(tools.path.parents[1])
+    moved = tmp_path / ("0" * 20) / "source"
+    for name in kernel_source.patched_files():
+        if (linux / name).exists():
+            (moved / name).parent.mkdir(parents=True, exist_ok=True)
+            (moved / name).write_text("\n" + (linux / name).read_text())
+    monkeypatch.setattr(kernel_source, "unpatched_source", lambda: moved)
+    return moved
+
+
+@pytest.mark.soak
+def test_checkout_and_export_of_all_of_linux_change_nothing(
+    tools: Root, tmp_path: Path, overlay_copy: Path
+) -> None:
+    before = contents(overlay_copy)
+    kernel_git.checkout(tmp_path / "tree")
+    kernel_git.export(tmp_path / "tree")
+    assert_same(before, contents(overlay_copy))
+
+
+@pytest.mark.usefixtures("moved_linux")
+def test_series_applies_to_another_source_and_is_exported_unchanged(
+    tools: Root, tmp_path: Path, overlay_copy: Path
+) -> None:
+    """Without commits, export leaves the series as it is; with one, it writes that change."""
+    before = contents(overlay_copy)
+    assert not any("\nindex " in text for name, text in before.items() if "patches/" in name)
     tree = tmp_path / "tree"
     kernel_git.checkout(tree)
     kernel_git.export(tree)
-    assert_same(before, contents(overlay))
+    assert_same(before, contents(overlay_copy))
 
     (tree / "mm" / "kloc_new.c").write_text("/* new */\n")
-    with (tree / "MAINTAINERS").open("a") as maintainers:
-        maintainers.write("\n")
+    with (tree / "mm" / "vmscan.c").open("a") as vmscan:
+        vmscan.write("/* the end */\n")
     binds = [Bind(tree, kernel_git.TREE)]
     with pytest.raises(KlocError, match="not committed"):
         kernel_git.export(tree)
     for command in (["add", "--all", "--force"], ["commit", "--message=mm: a change"]):
         tools.run(["git", *command], binds=binds, cwd=kernel_git.TREE, env=kernel_git.IDENTITY)
     kernel_git.export(tree)
-    assert (overlay / "files" / "mm" / "kloc_new.c").read_text() == "/* new */\n"
+    assert (overlay_copy / "files" / "mm" / "kloc_new.c").read_text() == "/* new */\n"
     last = kernel_source.patches()[-1]
     assert last.name.endswith("-mm-a-change.patch")
     assert "kloc_new.c" not in last.read_text()
-    assert "MAINTAINERS" in last.read_text()
-
-
-def test_series_applies_to_another_source_and_is_exported_unchanged(
-    linux: Path, tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path
-) -> None:
-    """With every patched file of another hash, and every hunk at another line, as in an update."""
-    (empty_cache / "root").symlink_to(tools.path.parents[1])
-    moved, overlay = tmp_path / ("0" * 20) / "source", tmp_path / "kernel"
-    for name in kernel_source.patched_files():
-        if (linux / name).exists():
-            (moved / name).parent.mkdir(parents=True, exist_ok=True)
-            (moved / name).write_text("\n" + (linux / name).read_text())
-    shutil.copytree(kernel_source.KERNEL, overlay)
-    monkeypatch.setattr(kernel_source, "KERNEL", overlay)
-    monkeypatch.setattr(kernel_source, "unpatched_source", lambda: moved)
-    before = contents(overlay)
-    assert not any("\nindex " in text for name, text in before.items() if "patches/" in name)
-    tree = tmp_path / "tree"
-    kernel_git.checkout(tree)
-    kernel_git.export(tree)
-    assert_same(before, contents(overlay))
+    assert "vmscan.c" in last.read_text()
 
 
 def test_export_of_a_tree_without_the_tag_is_an_error(tools: Root, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from kloc.base.errors import KlocError
@@ -40,9 +40,9 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
         files[f"/kloc/job/{name}"] = directory / name
     if job.commands:
         files.update(guest_commands.write_files(directory))
-    files.update({str(path.absolute()): path for path in job.copies})
     files.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
-    pack(files, image)
+    copies = {str(path.absolute()): path for path in job.copies}
+    pack({**files, **copies}, image, frozenset(copies))
 
 
 def _mode(job: Job) -> str:
@@ -54,11 +54,12 @@ def _mode(job: Job) -> str:
     return "measure" if job.modelled else "check"
 
 
-def pack(files: Mapping[str, Path], image: Path) -> None:
+def pack(files: Mapping[str, Path], image: Path, own_modes: Collection[str] = ()) -> None:
     """Make `image` with the host's `files`, which it maps from absolute paths in the guest.
 
     Directories are copied with their content. Names and content are all that the image has of the
-    host: modes are those of git, the owner is root and times are fixed. Raises KlocError if a file
+    host: modes are those of git, the owner is root and times are fixed. `own_modes` are paths in
+    the guest whose files keep their modes, because they are the user's. Raises KlocError if a file
     does not exist.
     """
     tar = image.with_suffix(".tar")
@@ -70,11 +71,12 @@ def pack(files: Mapping[str, Path], image: Path) -> None:
                     f"{source} does not exist and cannot be copied into the machine",
                     "give --copy an existing file or directory",
                 )
+            modes = normalized if target in own_modes else with_git_mode
             for parent in _new_parents(target, added):
                 archive.addfile(parent)
             # A link is replaced by its target, which the guest may not have. Links in directories
             # stay links.
-            archive.add(source.resolve(), target.lstrip("/"), filter=with_git_mode)
+            archive.add(source.resolve(), target.lstrip("/"), filter=modes)
     make_ext4(root.tool_root(), tar, image)
     tar.unlink()
 
