@@ -16,7 +16,7 @@ def debugfs(tools: Root, image: Path, request: str) -> str:
     return tools.run(["debugfs", "-R", request, str(image)], binds=[image.parent])
 
 
-def test_copies_keep_their_modes_and_other_files_have_those_of_git(tools: Root, tmp_path: Path) -> None:
+def test_copies_keep_their_modes_and_other_files_have_git_s(tools: Root, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o751)
@@ -30,6 +30,7 @@ def test_copies_keep_their_modes_and_other_files_have_those_of_git(tools: Root, 
     assert "Mode:  0751" in debugfs(tools, image, "stat /tmp/a/program")
     assert "Mode:  0755" in debugfs(tools, image, "stat /other")
     assert debugfs(tools, image, "cat /opt/directory/file") == "content"
+    assert "Mode:  0644" in debugfs(tools, image, "stat /opt/directory/file")
 
 
 def test_link_given_by_name_becomes_its_target(tools: Root, tmp_path: Path) -> None:
@@ -59,6 +60,13 @@ def test_guest_has_its_packages_and_our_files(tools: Root) -> None:
     assert image.versions["mawk"]
     assert "Type: regular" in debugfs(tools, image.path, "stat /usr/bin/numactl")
     assert "Mode:  0755" in debugfs(tools, image.path, "stat /kloc/init")
+
+
+def test_guest_has_neither_name_nor_resolver_nor_mirror_of_the_host(tools: Root) -> None:
+    listed = debugfs(tools, guest_image.guest_image().path, "ls -p /etc")
+    assert "/passwd/" in listed
+    assert "/hostname/" not in listed and "/resolv.conf/" not in listed
+    assert "sources" not in debugfs(tools, guest_image.guest_image().path, "ls -p /etc/apt")
 
 
 @pytest.mark.parametrize("name", ["no-such-package-at-all", "Bad Name", "--option"])

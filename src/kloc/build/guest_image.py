@@ -24,16 +24,18 @@ FILES = PROJECT / "machine" / "guest"
 BASE_PACKAGES = ("iproute2", "mawk", "mount", "numactl", "procps")
 """Packages of every guest, in addition to Debian's essential packages."""
 
-IMAGE_FORMAT = "2"
+IMAGE_FORMAT = "3"
 """Part of the cache key: change it when images are made differently, so that old ones go unused."""
 
 LEFT_OUT = re.compile(
-    r"\./(dev|var/cache|var/log|var/lib/apt|var/lib/dpkg/info|etc/apt)/."
+    r"\./(dev|etc/apt|etc/dpkg/dpkg.cfg.d|var/cache|var/log|var/lib/apt|var/lib/dpkg/info)/."
     r"|\./etc/(hostname|resolv\.conf|machine-id)$"
+    r"|\./var/lib/dpkg/.*-old$"
 )
-"""Files that the guest does not need, and that differ between hosts or each time a root is made.
+"""Files that the guest does not need, that differ each time a root is made, or that are the host's.
 
-mmdebstrap copies the host's name, its name servers and its mirrors of Debian into the root.
+mmdebstrap copies the host's name and resolv.conf into a root, and names the host's mirror in
+etc/apt.
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.build import guest_image
+from kloc.build import bootstrap, guest_image
 
 STATUS = """\
 Package: zlib1g
@@ -31,6 +31,30 @@ def test_versions_are_in_the_order_of_dpkgs_database() -> None:
         ("zlib1g", "1:1.3.dfsg+really1.3.1-1+b1"),
         ("adduser", "3.152"),
     ]
+
+
+def test_the_image_has_no_file_of_the_host(tmp_path: Path) -> None:
+    names = [
+        "./etc/hostname",
+        "./etc/hostname.d",
+        "./etc/resolv.conf",
+        "./etc/apt/sources.list",
+        "./etc/passwd",
+        "./var/lib/dpkg/status",
+        "./var/lib/dpkg/status-old",
+        "./var/log/apt/history.log",
+    ]
+    with tarfile.open(tmp_path / "root.tar", "w") as archive:
+        for name in reversed(names):
+            archive.addfile(tarfile.TarInfo(name))
+    with tarfile.open(tmp_path / "root.tar") as archive:
+        members = [member for member, _ in guest_image._image_members(archive)]
+    assert [member.name for member in members] == [
+        "./etc/hostname.d",
+        "./etc/passwd",
+        "./var/lib/dpkg/status",
+    ]
+    assert {member.mtime for member in members} == {bootstrap.EPOCH}
 
 
 @pytest.mark.parametrize("name", ["Bad Name", "--option", "x", ""])
