@@ -157,7 +157,8 @@ class Search:
         return [self.trials[(tried_values, seed)] for seed in self.seeds]
 
     def _throughput(self, tried_values: Values) -> float:
-        return statistics.median(trial["throughput"] for trial in self._of(tried_values))
+        throughputs: list[float] = [trial["throughput"] for trial in self._of(tried_values)]
+        return statistics.median(throughputs)
 
     def _entry(self, finished: bool) -> dict[str, Any]:
         return {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kloc.base import files, terminal
+from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.words import plural
 from kloc.commands import options, output, stored_results, values
@@ -18,6 +18,7 @@ from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
 from kloc.results import ahead, core_time, details, document, inputs, table, versions
+from kloc.results.growing_file import GrowingFile
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -146,6 +147,11 @@ def run(args: argparse.Namespace) -> int:
 def _stored(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | None:
     """Return the document that --resume names, None without this option."""
     if args.resume is None:
+        replaced = args.json and not (args.dry_run or output.is_stdout(args))
+        if replaced and args.json.exists():
+            terminal.say(
+                f"{args.json} exists and will be replaced; --resume {args.json} would continue it"
+            )
         return None
     stored = stored_results.read(args.resume)
     stored_results.check_size(args.resume, stored, todo)
@@ -172,19 +178,21 @@ def _measure(
     empty = document.assemble(parts.values(), base, [])
     kept: list[record.Run] = []
     if stored:
-        stored_results.check_versions(args.resume, stored, empty)
-        stored_results.check_inputs(args.resume, stored, todo, policies, parts)
+        stored_results.check_inputs(args.resume, stored, empty, todo, policies, parts)
         empty, kept = document.with_guests_of(empty, stored), stored["runs"]
         count = len(_missing(todo, policies, stored))
         terminal.say(f"{args.resume} has {plural(len(kept), 'run')}, {count} are to be measured")
 
-    def with_runs(runs: Iterable[record.Run]) -> dict[str, Any]:
+    def content(runs: Iterable[record.Run]) -> dict[str, Any]:
         return {**empty, "runs": [_noted(run, notes) for run in runs]}
 
+    path = args.resume if output.is_stdout(args) else args.json
+    file = GrowingFile(path) if path else None
+
     def save(runs: list[record.Run]) -> None:
-        path = args.resume if output.is_stdout(args) else args.json
         try:
-            files.write_json(path, with_runs(runs))
+            if file:
+                file.write(content(runs))
         except KlocError as error:
             # The results are kept in memory, and written again after the next run.
             terminal.say(f"{error.message}; the measurement continues")
@@ -193,9 +201,9 @@ def _measure(
         runs = measure(todo, policies, parts, args.follow, kept, save)
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
-            _deliver(args, with_runs(ended.runs))
+            _deliver(args, content(ended.runs))
         raise
-    _deliver(args, with_runs(runs))
+    _deliver(args, content(runs))
 
 
 def _tasks(

@@ -51,20 +51,21 @@ def check_size(path: Path, content: Mapping[str, Any], todo: Sequence[Task]) -> 
         raise _differs(path, lines)
 
 
-def check_versions(path: Path, content: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise KlocError if machine or versions differ from those of the document `now`."""
-    if lines := document.contradictions(content, now):
-        raise _differs(path, lines)
-
-
 def check_inputs(
     path: Path,
     content: Mapping[str, Any],
+    now: Mapping[str, Any],
     todo: Sequence[Task],
     policies: Sequence[Policy],
     parts: Mapping[str, Parts],
 ) -> None:
-    """Raise KlocError unless the results of these tasks would have the same inputs today."""
+    """Raise KlocError unless the results would be made from the same today.
+
+    Versions and machine have to be those of the document `now`, and the results of these tasks
+    have to have the inputs that they would have if they were measured again.
+    """
+    if lines := document.contradictions(content, now):
+        raise _differs(path, lines)
     today = resume.with_inputs_of_today(content["runs"], todo, policies, parts)
     if lines := inputs.differences(content["runs"], today):
         raise _differs(path, lines)

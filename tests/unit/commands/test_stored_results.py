@@ -246,20 +246,29 @@ def test_a_missing_file_is_an_error_that_says_how_to_start(tmp_path: Path) -> No
     assert list(tmp_path.glob("*.json")) == []
 
 
+def test_a_file_that_will_be_replaced_is_named_first(
+    whole: tuple[bytes, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "whole.json"
+    assert run("compare", "redis", "--policies=tpp", f"--json={path}") == 0
+    expected = f"{path} exists and will be replaced; --resume {path} would continue it"
+    assert expected in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_disk_that_is_full_for_a_while_loses_no_result(
     whole: tuple[bytes, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    write_json, calls = files.write_json, iter(range(100))
+    write_text, calls = files.write_text, iter(range(100))
 
-    def fail_at_first(path: Path, content: Any) -> None:
+    def fail_at_first(path: Path, text: str) -> None:
         if next(calls) < 3:
             raise KlocError(f"cannot write {path}: No space left on device")
-        write_json(path, content)
+        write_text(path, text)
 
-    monkeypatch.setattr(files, "write_json", fail_at_first)
+    monkeypatch.setattr(files, "write_text", fail_at_first)
     assert run(*COMPARE, f"--json={tmp_path}/j.json") == 0
     assert (tmp_path / "j.json").read_bytes() == whole[0]
     assert "No space left on device; the measurement continues" in capsys.readouterr().err
