@@ -30,7 +30,12 @@ def run(args: argparse.Namespace) -> int:
         args,
         "workload",
         [
-            {"name": one.name, "summary": one.summary, "packages": list(one.packages)}
+            {
+                "name": one.name,
+                "summary": one.summary,
+                "packages": list(one.packages),
+                "spread": one.spread,
+            }
             for one in workloads
         ],
     )

@@ -23,7 +23,7 @@ NAMES: dict[str, Callable[[], list[str]]] = {
 }
 
 KEYS = {
-    "workloads": {"name", "summary", "packages"},
+    "workloads": {"name", "summary", "packages", "spread"},
     "policies": {
         "name",
         "summary",
