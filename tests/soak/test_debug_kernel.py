@@ -263,7 +263,7 @@ def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
 
 LOADS = {"file stress": STRESS, "failed allocations": FAULTS}
 
-# What happens while pages migrate. Each takes some ten minutes (tests/support/soak.py).
+# What happens while pages migrate. tests/support/soak.py has how long each takes.
 MEANWHILE = {
     "file systems": MOUNTS + OTHER_MOUNTS + ENGINES + MOUNTS_ENDED,
     "memory": GROUPS + HOTPLUG + STRESS + FILES + MEMORY_ENDED + FAULTS,

@@ -21,8 +21,8 @@ MINUTES: dict[str, float] = {
     f"{DEBUG}load_causes_no_reports[file stress-timing model]": 10,
     f"{DEBUG}load_causes_no_reports[failed allocations-two CPUs]": 4,
     f"{DEBUG}load_causes_no_reports[failed allocations-timing model]": 6,
-    f"{DEBUG}migration_under_load_causes_no_reports[file systems]": 14,
-    f"{DEBUG}migration_under_load_causes_no_reports[memory]": 13,
+    f"{DEBUG}migration_under_load_causes_no_reports[file systems]": 16,
+    f"{DEBUG}migration_under_load_causes_no_reports[memory]": 10,
     "tests/soak/test_repeat.py": 6,
 }
 """About how long each piece takes on two cores once what it needs is built, by the beginning of the
