@@ -30,7 +30,7 @@ WITHOUT_EXTRAS = [command.name for command in commands.COMMANDS if not command.n
 
 BLOCK = """
 import sys
-for name in ("numpy", "matplotlib", "jinja2", "msgspec", "debian", "pytest"):
+for name in ("numpy", "scipy", "matplotlib", "jinja2", "msgspec", "debian", "pytest"):
     sys.modules[name] = None
 from kloc import cli
 try:
