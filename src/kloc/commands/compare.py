@@ -153,6 +153,8 @@ def _stored(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | 
                 f"{args.json} exists and will be replaced; --resume {args.json} would continue it"
             )
         return None
+    if args.report and args.report.resolve() == args.resume.resolve():
+        raise KlocError(f"--report {args.report} would replace the result file", "name another one")
     stored = stored_results.read(args.resume)
     stored_results.check_size(args.resume, stored, todo)
     return stored

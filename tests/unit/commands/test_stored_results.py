@@ -246,6 +246,13 @@ def test_a_missing_file_is_an_error_that_says_how_to_start(tmp_path: Path) -> No
     assert list(tmp_path.glob("*.json")) == []
 
 
+def test_a_report_does_not_replace_the_file(whole: tuple[bytes, str], tmp_path: Path) -> None:
+    path = tmp_path / "whole.json"
+    with pytest.raises(KlocError, match="would replace the result file"):
+        run(*COMPARE, f"--resume={path}", f"--json={tmp_path}/j.json", f"--report={path}")
+    assert path.read_bytes() == whole[0]
+
+
 def test_a_file_that_will_be_replaced_is_named_first(
     whole: tuple[bytes, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
