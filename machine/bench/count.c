@@ -105,10 +105,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 							       QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)mark);
 		if (counting)
-			qemu_plugin_register_vcpu_mem_cb(insn, on_access,
-							 QEMU_PLUGIN_CB_NO_REGS,
-							 QEMU_PLUGIN_MEM_R | QEMU_PLUGIN_MEM_W,
-							 NULL);
+			qemu_plugin_register_vcpu_mem_addr_cb(insn, on_access,
+							      QEMU_PLUGIN_CB_NO_REGS,
+							      QEMU_PLUGIN_MEM_R |
+							      QEMU_PLUGIN_MEM_W, NULL);
 	}
 }
 

@@ -248,10 +248,12 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t fo
 						       (void *)(uintptr_t)call);
 	if (!machine.modelled)
 		return;
-	qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_load : on_load,
-					 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, packed);
-	qemu_plugin_register_vcpu_mem_cb(insn, observed ? on_observed_store : on_store,
-					 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, packed);
+	qemu_plugin_register_vcpu_mem_addr_cb(insn, observed ? on_observed_load : on_load,
+					      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+					      packed);
+	qemu_plugin_register_vcpu_mem_addr_cb(insn, observed ? on_observed_store : on_store,
+					      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+					      packed);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

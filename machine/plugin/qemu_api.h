@@ -141,10 +141,12 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_vcpu_udata_cb_t cb,
 					    enum qemu_plugin_cb_flags flags,
 					    void *userdata);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
-				      qemu_plugin_vcpu_mem_cb_t cb,
-				      enum qemu_plugin_cb_flags flags,
-				      enum qemu_plugin_mem_rw rw, void *userdata);
+
+/* Of our QEMU: call cb for each access. It cannot read the value. */
+void qemu_plugin_register_vcpu_mem_addr_cb(struct qemu_plugin_insn *insn,
+					   qemu_plugin_vcpu_mem_cb_t cb,
+					   enum qemu_plugin_cb_flags flags,
+					   enum qemu_plugin_mem_rw rw, void *userdata);
 
 /* In a memory callback: the physical address of the access. NULL if it is unknown. */
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,
