@@ -6,6 +6,7 @@
 #define CORE_H
 
 #include "cache.h"
+#include "filter.h"
 #include "overlap.h"
 #include "spaces.h"
 #include "stream.h"
@@ -26,7 +27,8 @@ struct core {
 	struct tlb tlb;
 	struct overlap overlap;
 	const struct counts *counts;
-	uint64_t accesses[2];		/* since power-on: user, kernel */
+	struct filter *filter;		/* QEMU's, or own_filter */
+	struct filter own_filter;
 	uint64_t stall_ps;		/* since power-on */
 };
 

@@ -29,7 +29,8 @@ static struct moment moment_now(const struct machine *machine, uint64_t now_ps,
 
 		if (core->counts)
 			moment.cores[i].counts = *core->counts;
-		memcpy(moment.cores[i].accesses, core->accesses, sizeof(core->accesses));
+		memcpy(moment.cores[i].accesses, core->filter->counts,
+		       sizeof(core->filter->counts));
 		moment.cores[i].stall_ps = core->stall_ps;
 	}
 	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
@@ -88,6 +89,7 @@ static void fill_l1(struct machine *machine, unsigned int number, uint64_t key,
 	struct cache_line victim = cache_fill(&core->l1, cache_set(&core->l1, key), key, line,
 					      flags);
 
+	filter_drop(core->filter, key);
 	directory_entry(&machine->directory, line)[number]++;
 	if (victim.key == CACHE_NO_KEY)
 		return;
@@ -125,9 +127,11 @@ static bool take_line(struct machine *machine, unsigned int number, uint64_t lin
 	for (unsigned int i = 0; i < machine->config.cores; i++) {
 		struct core *core = &machine->cores[i];
 
-		if (i != number && counts[i])
-			counts[i] = (uint16_t)(counts[i] - cache_drop(&core->l1, l1_set(core, line),
-								      line, &dirty));
+		if (i == number || !counts[i])
+			continue;
+		filter_drop(core->filter, line);
+		counts[i] = (uint16_t)(counts[i] - cache_drop(&core->l1, l1_set(core, line), line,
+							      &dirty));
 	}
 	return dirty;
 }
@@ -148,6 +152,7 @@ static bool share_line(struct machine *machine, unsigned int number, uint64_t li
 
 		if (i == number || !counts[i])
 			continue;
+		filter_drop(core->filter, line);
 		while ((found = cache_find(&core->l1, set, (unsigned int)(found - set), line))) {
 			dirty |= found->line & CACHE_DIRTY;
 			found->line = (found->line | CACHE_SHARED) & ~CACHE_DIRTY;
@@ -232,6 +237,7 @@ static uint64_t read_entry(struct machine *machine, unsigned int number, uint64_
 	*tier = TIER_CACHE;
 	if (!range)
 		return 0;
+	filter_drop(core->filter, key);
 	if (cache_use(&core->l1, cache_set(&core->l1, key), key))
 		return 0;
 	if (!fetch_from_caches(machine, number, line, false, at_ps, &fetched))
@@ -441,6 +447,7 @@ static void restart_spaces(struct machine *machine)
 		struct core *core = &machine->cores[i];
 
 		cache_clear(&core->l1);
+		filter_clear(core->filter);
 		tlb_flush_all(&core->tlb);
 		if (core->root)
 			spaces_switch(&machine->spaces, &core->space, core->root);
@@ -458,6 +465,7 @@ void machine_set_root(struct machine *machine, unsigned int number, uint64_t roo
 		return;
 	}
 	core->root = root;
+	filter_drop_user(core->filter);
 	if (spaces_switch(&machine->spaces, &core->space, root))
 		restart_spaces(machine);
 }
@@ -474,6 +482,12 @@ void machine_flush_all(struct machine *machine, unsigned int number)
 	tlb_flush_all(&machine->cores[number].tlb);
 }
 
+void machine_set_filter(struct core *core, struct filter *filter)
+{
+	core->filter = filter;
+	filter_clear(filter);
+}
+
 /* Modelled time begins: caches are empty, the tiers idle, and no frame has stalled anything. */
 static void cool_down(struct machine *machine, uint64_t now_ps)
 {
@@ -483,6 +497,7 @@ static void cool_down(struct machine *machine, uint64_t now_ps)
 		struct core *core = &machine->cores[i];
 
 		cache_clear(&core->l1);
+		filter_clear(core->filter);
 		tlb_flush_all(&core->tlb);
 		streams_clear(&core->streams);
 		overlap_clear(&core->overlap);
@@ -596,6 +611,7 @@ void machine_finish(struct machine *machine, uint64_t now_ps)
 
 static bool init_core(struct core *core, const struct config *config)
 {
+	machine_set_filter(core, &core->own_filter);
 	overlap_init(&core->overlap, &config->overlap);
 	return cache_init(&core->l1, config->l1_bytes, config->l1_ways) &&
 	       tlb_init(&core->tlb, &config->tlb);

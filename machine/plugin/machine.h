@@ -100,6 +100,25 @@ void machine_set_root(struct machine *machine, unsigned int core, uint64_t root)
 void machine_flush_page(struct machine *machine, unsigned int core, uint64_t address);
 void machine_flush_all(struct machine *machine, unsigned int core);
 
+/* Let a core use this filter, which translated code reads, from now on. */
+void machine_set_filter(struct core *core, struct filter *filter);
+
+/* Return whether translated code may leave out accesses: each set needs an entry. */
+static inline bool machine_filters(const struct machine *machine)
+{
+	return !machine->config.observe &&
+	       machine->cores[0].l1.set_mask == FILTER_LINES - 1;
+}
+
+/* Enter an access into the core's filter, after it was made. Device memory is not in the L1. */
+static inline void machine_filter(struct core *core, uint64_t key, uint64_t address)
+{
+	const struct cache_line *first = cache_set(&core->l1, key);
+
+	if (likely(first->key == key))
+		filter_enter(core->filter, address, first);
+}
+
 /*
  * Access a line in all ways of the core's L1. Return false on a miss: then the caller
  * must call machine_access_beyond() with the physical address.

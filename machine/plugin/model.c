@@ -23,6 +23,7 @@
  *	core.h		what each core has
  *	overlap.h	misses that overlap, and when a core waits
  *	cache.h		the L1s and the LLC; spaces.h: keys of the L1s
+ *	filter.h	accesses that translated code does not report
  *	tlb.h		the TLB and the walk
  *	stream.h	the prefetcher
  *	tier.h		latency and units of a tier; bandwidth.h: its bandwidth
@@ -87,12 +88,14 @@ __attribute__((noinline))
 static void access_further(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 			   uint64_t key, bool store, uintptr_t packed)
 {
-	const struct counts *counts = machine.cores[cpu].counts;
+	struct core *core = &machine.cores[cpu];
 	struct qemu_plugin_hwaddr *where;
 	struct access access;
 
-	if (likely(machine_access_l1(&machine, cpu, key, store)))
+	if (likely(machine_access_l1(&machine, cpu, key, store))) {
+		machine_filter(core, key, address);
 		return;
+	}
 	where = qemu_plugin_get_hwaddr(info, address);
 	if (!where || qemu_plugin_hwaddr_is_io(where))
 		return;
@@ -100,25 +103,28 @@ static void access_further(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_
 		.key = key,
 		.address = address,
 		.now_ps = time_at(packed),
-		.insn = counts->user + counts->kernel - (packed >> 1),
+		.insn = core->counts->user + core->counts->kernel - (packed >> 1),
 		.store = store,
 		.kernel = packed & 1,
 	};
 	machine_access_beyond(&machine, cpu, &access, qemu_plugin_hwaddr_phys_addr(where));
+	machine_filter(core, key, address);
 }
 
 /*
- * Handle an access. Every access of a region comes here, so this is short and
- * ends in a tail call.
+ * Handle an access. Many accesses of a region come here, so this is short and ends in a
+ * tail call.
  */
 static inline void access_memory(unsigned int cpu, qemu_plugin_meminfo_t info,
 				 uint64_t address, bool store, uintptr_t packed)
 {
 	struct core *core = &machine.cores[cpu];
 	uint64_t key = space_key(&core->space, address);
+	struct cache_line *set = cache_set(&core->l1, key);
 
-	++core->accesses[packed & 1];
-	if (unlikely(!cache_use_recent(cache_set(&core->l1, key), key, store)))
+	if (likely(cache_use_recent(set, key, store)))
+		filter_enter(core->filter, address, set);
+	else
 		access_further(cpu, info, address, key, store, packed);
 }
 
@@ -134,27 +140,29 @@ static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	access_memory(cpu, info, address, true, (uintptr_t)userdata);
 }
 
-/* Like access_memory(), for key "observe", which needs every access. */
-static void observe_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
-			   bool store, uintptr_t packed)
+/* Like access_memory() without a filter: every access comes here. */
+static void see_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+		       bool store, uintptr_t packed)
 {
 	struct core *core = &machine.cores[cpu];
 
+	++core->filter->counts[packed & 1];
 	access_memory(cpu, info, address, store, packed);
-	machine_observe(&machine, core, space_key(&core->space, address), address, store,
-			time_at(packed));
+	if (machine.config.observe)
+		machine_observe(&machine, core, space_key(&core->space, address), address,
+				store, time_at(packed));
 }
 
-static void on_observed_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
-			     void *userdata)
+static void on_every_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+			  void *userdata)
 {
-	observe_memory(cpu, info, address, false, (uintptr_t)userdata);
+	see_memory(cpu, info, address, false, (uintptr_t)userdata);
 }
 
-static void on_observed_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
-			      void *userdata)
+static void on_every_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
+			   void *userdata)
 {
-	observe_memory(cpu, info, address, true, (uintptr_t)userdata);
+	see_memory(cpu, info, address, true, (uintptr_t)userdata);
 }
 
 static void on_tlb_event(unsigned int cpu, enum qemu_plugin_tlb_event event, uint64_t value)
@@ -240,7 +248,6 @@ static unsigned int call_number(const struct qemu_plugin_insn *insn)
 static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t following)
 {
 	unsigned int call = call_number(insn);
-	bool observed = machine.config.observe;
 	void *packed = pack(following, kernel);
 
 	if (call)
@@ -248,12 +255,19 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t fo
 						       (void *)(uintptr_t)call);
 	if (!machine.modelled)
 		return;
-	qemu_plugin_register_vcpu_mem_addr_cb(insn, observed ? on_observed_load : on_load,
-					      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
-					      packed);
-	qemu_plugin_register_vcpu_mem_addr_cb(insn, observed ? on_observed_store : on_store,
-					      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
-					      packed);
+	if (!machine_filters(&machine)) {
+		qemu_plugin_register_vcpu_mem_addr_cb(insn, on_every_load,
+						      QEMU_PLUGIN_CB_NO_REGS,
+						      QEMU_PLUGIN_MEM_R, packed);
+		qemu_plugin_register_vcpu_mem_addr_cb(insn, on_every_store,
+						      QEMU_PLUGIN_CB_NO_REGS,
+						      QEMU_PLUGIN_MEM_W, packed);
+		return;
+	}
+	qemu_plugin_register_vcpu_mem_filtered_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS,
+						  QEMU_PLUGIN_MEM_R, kernel, packed);
+	qemu_plugin_register_vcpu_mem_filtered_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
+						  QEMU_PLUGIN_MEM_W, kernel, packed);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -283,8 +297,10 @@ static void on_exit_qemu(qemu_plugin_id_t id, void *userdata)
 static void on_vcpu(qemu_plugin_id_t id, unsigned int cpu)
 {
 	(void)id;
-	if (cpu < CORES_MAX)
-		machine.cores[cpu].counts = qemu_plugin_scoreboard_find(scoreboard, cpu);
+	if (cpu >= machine.config.cores)
+		return;
+	machine.cores[cpu].counts = qemu_plugin_scoreboard_find(scoreboard, cpu);
+	machine_set_filter(&machine.cores[cpu], qemu_plugin_vcpu_mem_filter(cpu));
 }
 
 static void register_callbacks(qemu_plugin_id_t id)

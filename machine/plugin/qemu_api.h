@@ -18,6 +18,7 @@
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
 
+struct filter;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
@@ -147,6 +148,17 @@ void qemu_plugin_register_vcpu_mem_addr_cb(struct qemu_plugin_insn *insn,
 					   qemu_plugin_vcpu_mem_cb_t cb,
 					   enum qemu_plugin_cb_flags flags,
 					   enum qemu_plugin_mem_rw rw, void *userdata);
+
+/*
+ * Of our QEMU: the same for accesses whose line is not in the vCPU's filter; the filter's
+ * counter 0 or 1 counts all of them. See filter.h.
+ */
+struct filter *qemu_plugin_vcpu_mem_filter(unsigned int cpu);
+void qemu_plugin_register_vcpu_mem_filtered_cb(struct qemu_plugin_insn *insn,
+					       qemu_plugin_vcpu_mem_cb_t cb,
+					       enum qemu_plugin_cb_flags flags,
+					       enum qemu_plugin_mem_rw rw,
+					       unsigned int counter, void *userdata);
 
 /* In a memory callback: the physical address of the access. NULL if it is unknown. */
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,

@@ -13,6 +13,9 @@
 #define STALL		((volatile uint32_t *)0x800000)	/* the vCPU stalls for that many ps */
 #define MARK		((volatile uint32_t *)0x800004)	/* the plugin writes down where it is */
 
+#define FILTER		((volatile uint32_t *)0x800008)	/* the filter has this line only */
+
+#define TOUCHES		100
 #define LOOPS		1000000U
 #define STALL_NS	20000U
 #define TIMER_NS	5000U
@@ -594,6 +597,30 @@ static uint64_t time_request(uint32_t type, uint32_t block)
 	return begin;
 }
 
+/* Load and store words of a line, two times each in each round. */
+static NOINLINE uint32_t touch_line(volatile uint32_t *line)
+{
+	for (uint32_t i = 0; i < TOUCHES; i++) {
+		line[1 + i % 15] += i;
+		__sync_fetch_and_add(&line[0], 1);
+	}
+	return line[0];
+}
+
+static void measure_filter(void)
+{
+	static uint32_t line[16] __attribute__((aligned(64)));
+
+	*MARK = 30;
+	print_value("touches", touch_line(line));
+	*MARK = 31;
+	*FILTER = (uint32_t)(uintptr_t)line;
+	*MARK = 32;
+	print_value("touches_again", touch_line(line));
+	*MARK = 33;
+	*FILTER = 0;
+}
+
 static void measure_disk(void)
 {
 	uint64_t begin;
@@ -655,6 +682,7 @@ __attribute__((noreturn, used)) void first_cpu(void)
 	if (cpus > 1)
 		measure_timers();
 	measure_tlb();
+	measure_filter();
 	measure_disk();
 
 	print_value("end", now());

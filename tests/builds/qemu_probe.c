@@ -3,10 +3,12 @@
  * The plugin of test_qemu.py, which does what qemu_guest.c asks for, and writes down what it is
  * told, to FILE of its argument out=FILE.
  *
- * A store to STALL stalls the vCPU. A store to MARK writes a line: the mark, the vCPU of the
+ * A store to STALL stalls the vCPU. A store to FILTER enters the line of an address into the
+ * vCPU's filter, as the only one; 0 clears the filter. A store to MARK writes a line: the mark, the vCPU of the
  * callback, its time (ps), its instructions as the inline operations count them, its stalls (ps),
  * the number of TLB events of each kind and the last values of the first two, and the bytes that
- * devices read and wrote. At the end, each vCPU has a line "vcpu" with its instructions by inline
+ * devices read and wrote, and of the callbacks with a filter the accesses that QEMU has counted and
+ * the calls. At the end, each vCPU has a line "vcpu" with its instructions by inline
  * operations and by callbacks, and the line "trace" is a hash of the vCPU, address and time of each
  * block that was executed: equal hashes mean equal executions.
  */
@@ -20,6 +22,7 @@
 #define VCPUS_MAX	8
 #define STALL		0x800000
 #define MARK		0x800004
+#define FILTER		0x800008
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -27,6 +30,7 @@ static struct {
 	uint64_t instructions;
 	uint64_t stalled_ps;
 	uint64_t last_ps;
+	uint64_t filtered;
 } vcpus[VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *inline_counts;
@@ -59,14 +63,40 @@ static void on_block(unsigned int index, void *data)
 	mix(now_ps);
 }
 
+static void set_filter(unsigned int index, uint64_t address)
+{
+	qemu_plugin_mem_filter *filter = qemu_plugin_vcpu_mem_filter(index);
+	uint64_t line = address >> QEMU_PLUGIN_FILTER_LINE_BITS;
+
+	for (int i = 0; i < QEMU_PLUGIN_FILTER_LINES; i++)
+		filter->loads[i] = filter->stores[i] = QEMU_PLUGIN_FILTER_NONE(i);
+	if (!address)
+		return;
+	filter->loads[line % QEMU_PLUGIN_FILTER_LINES] = line << QEMU_PLUGIN_FILTER_LINE_BITS;
+	filter->stores[line % QEMU_PLUGIN_FILTER_LINES] = line << QEMU_PLUGIN_FILTER_LINE_BITS;
+}
+
+static void on_filtered(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address,
+			void *data)
+{
+	(void)info;
+	(void)address;
+	(void)data;
+	vcpus[index].filtered++;
+}
+
 static void on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
 	uint64_t value;
 
 	(void)data;
-	if (address != STALL && address != MARK)
+	if (address != STALL && address != MARK && address != FILTER)
 		return;
 	value = qemu_plugin_mem_get_value(info).data.u32;
+	if (address == FILTER) {
+		set_filter(index, value);
+		return;
+	}
 	if (address == STALL) {
 		vcpus[index].stalled_ps += value;
 		qemu_plugin_vcpu_stall(value);
@@ -76,7 +106,9 @@ static void on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t ad
 		qemu_plugin_time_ps(), inline_count(index), vcpus[index].stalled_ps);
 	fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, tlb_events[0],
 		tlb_events[1], tlb_events[2], tlb_values[0], tlb_values[1]);
-	fprintf(out, " %" PRIu64 " %" PRIu64 "\n", dma_read, dma_written);
+	fprintf(out, " %" PRIu64 " %" PRIu64, dma_read, dma_written);
+	fprintf(out, " %" PRIu64 " %" PRIu64 "\n", qemu_plugin_vcpu_mem_filter(index)->counts[1],
+		vcpus[index].filtered);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -88,9 +120,15 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)data);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
 		tb, QEMU_PLUGIN_INLINE_ADD_U64, qemu_plugin_scoreboard_u64(inline_counts), count);
-	for (size_t i = 0; i < count; i++)
-		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_store,
-						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_W, NULL);
+		qemu_plugin_register_vcpu_mem_filtered_cb(insn, on_filtered,
+							  QEMU_PLUGIN_CB_NO_REGS,
+							  QEMU_PLUGIN_MEM_RW, 1, NULL);
+	}
 }
 
 static void on_tlb(unsigned int index, enum qemu_plugin_tlb_event event, uint64_t value)

@@ -33,6 +33,7 @@ LOOP_NS = LOOP_INSNS * INSN_PS // 1000
 STALL_NS, TIMER_NS, SLEEP_NS = 20_000, 5_000, 1_000_000
 PAUSES, PAUSE_NS = 1000, 40
 PAGES = 900
+TOUCHES = 100
 
 READ_NS, WRITE_NS = 50_000, 20_000
 BLOCK, BYTES_PER_US = 4096, 1024
@@ -67,6 +68,8 @@ class Mark:
     last_page: int
     dma_read: int
     dma_written: int
+    accesses: int
+    filtered_calls: int
 
 
 @dataclass(frozen=True)
@@ -309,6 +312,19 @@ def test_qemus_own_tlb_holds_its_fixed_number_of_pages(run: Run) -> None:
     """A larger TLB than upstream's first one, so that few accessed bits are set again."""
     assert run.value("accessed") == PAGES
     assert run.value("accessed_again") <= PAGES // 20
+
+
+def test_filter_skips_callbacks_and_counts_accesses(run: Run) -> None:
+    def accesses(number: int) -> tuple[int, int]:
+        before, after = run.marks[number], run.marks[number + 1]
+        return after.accesses - before.accesses, after.filtered_calls - before.filtered_calls
+
+    assert run.value("touches") == TOUCHES
+    assert run.value("touches_again") == 2 * TOUCHES
+    all_accesses, all_calls = accesses(30)
+    assert all_accesses == all_calls > 4 * TOUCHES
+    counted, calls = accesses(32)
+    assert counted - calls == 4 * TOUCHES + 1, "the last one loads the result"
 
 
 def test_disk_completes_at_its_latency_and_bandwidth(run: Run) -> None:

@@ -20,6 +20,7 @@ static const struct {
 	{ "bandwidth", test_bandwidth },
 	{ "cache", test_cache },
 	{ "config", test_config },
+	{ "filter", test_filter },
 	{ "histogram", test_histogram },
 	{ "json", test_json },
 	{ "live", test_live },

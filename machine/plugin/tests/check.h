@@ -16,6 +16,7 @@ void check_that(bool holds, const char *condition, const char *file, int line);
 void test_bandwidth(void);
 void test_cache(void);
 void test_config(void);
+void test_filter(void);
 void test_histogram(void);
 void test_json(void);
 void test_live(void);

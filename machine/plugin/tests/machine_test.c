@@ -197,26 +197,13 @@ static void a_late_store_counts_for_its_tier(void)
 	rig_stop();
 }
 
-/* Map a virtual page by tables in the frames from 16 on, of which the first is the root. */
-static uint64_t *map_page(uint64_t address, uint64_t physical)
-{
-	uint64_t table = 16 * FRAME_BYTES, *entry = NULL;
-
-	for (unsigned int shift = 39; shift >= FRAME_SHIFT; shift -= 9) {
-		entry = rig_word(table + (address >> shift & 511) * 8);
-		table += FRAME_BYTES;
-		*entry = (shift == FRAME_SHIFT ? physical : table) | 0x7;
-	}
-	return entry;
-}
-
 static void walks_are_seen(void)
 {
 	const uint64_t address = 0x7f1234567000, physical = RIG_SLOW + 0x5000;
 	uint64_t *entry, first_ps;
 
 	rig_start("llc_ns=20\n");
-	entry = map_page(address, physical);
+	entry = rig_map(16 * FRAME_BYTES, address, physical);
 	rig_call(KLOC_MACHINE_BEGIN);
 	machine_set_root(&rig, 0, 16 * FRAME_BYTES);
 	rig_access(0, address, physical, false);
@@ -253,7 +240,7 @@ static void a_walk_counts_for_the_page_table(void)
 		*rig_word(FRAME_BYTES + frame * 64 + 48) = 0xf2000000 | 1ULL << 32;
 	}
 	rig_write_page(512, ANON, 1);
-	map_page(address, 512 * FRAME_BYTES);
+	rig_map(16 * FRAME_BYTES, address, 512 * FRAME_BYTES);
 	*rig_word(512 * FRAME_BYTES) = address + 64;	/* the second access depends on it */
 	rig_call(KLOC_MACHINE_BEGIN);
 	machine_set_root(&rig, 0, 16 * FRAME_BYTES);

@@ -12,6 +12,8 @@
 struct machine rig;
 uint64_t rig_now_ps[CORES_MAX];
 struct counts rig_counts[CORES_MAX];
+bool rig_skips;
+uint64_t rig_skipped;
 
 static char directory[32];
 static char *before;
@@ -60,6 +62,7 @@ void rig_start(const char *more)
 	memset(&rig, 0, sizeof(rig));
 	memset(rig_now_ps, 0, sizeof(rig_now_ps));
 	memset(rig_counts, 0, sizeof(rig_counts));
+	rig_skipped = 0;
 	CHECK(config_parse(&rig.config, text, "test"));
 	CHECK(machine_init(&rig, stall));
 	for (unsigned int i = 0; i < CORES_MAX; i++)
@@ -120,6 +123,26 @@ void rig_write_page(uint64_t frame, uint64_t mapping, uint32_t references)
 	*rig_word(at + 48) = 0xffffffff | (uint64_t)references << 32;
 }
 
+uint64_t *rig_map(uint64_t root, uint64_t address, uint64_t physical)
+{
+	uint64_t table = root, *entry = NULL;
+
+	for (unsigned int shift = 39; shift >= FRAME_SHIFT; shift -= 9) {
+		entry = rig_word(table + (address >> shift & 511) * 8);
+		table += FRAME_BYTES;
+		*entry = (shift == FRAME_SHIFT ? physical : table) | 0x7;
+	}
+	return entry;
+}
+
+/* Return whether translated code leaves out an access. */
+static bool skip(const struct filter *filter, uint64_t address, bool store)
+{
+	const uint64_t *lines = store ? filter->stores : filter->loads;
+
+	return (lines[(address >> LINE_SHIFT) % FILTER_LINES] ^ address) < LINE_BYTES;
+}
+
 void rig_access(unsigned int number, uint64_t address, uint64_t physical, bool store)
 {
 	struct core *core = &rig.cores[number];
@@ -129,7 +152,11 @@ void rig_access(unsigned int number, uint64_t address, uint64_t physical, bool s
 	running = number;
 	rig_counts[number].user++;
 	rig_now_ps[number] += rig.config.insn_ps;
-	core->accesses[0]++;
+	core->filter->counts[0]++;
+	if (rig_skips && skip(core->filter, address, store)) {
+		rig_skipped++;
+		return;
+	}
 	access = (struct access){
 		.key = key,
 		.address = address,
@@ -139,6 +166,7 @@ void rig_access(unsigned int number, uint64_t address, uint64_t physical, bool s
 	};
 	if (!machine_access_l1(&rig, number, key, store))
 		machine_access_beyond(&rig, number, &access, physical);
+	machine_filter(core, key, address);
 	if (rig.config.observe && ram_find(&rig.ram, physical))
 		machine_observe(&rig, core, key, address, store, rig_now_ps[number]);
 }

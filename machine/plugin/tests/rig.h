@@ -16,6 +16,8 @@
 extern struct machine rig;
 extern uint64_t rig_now_ps[CORES_MAX];
 extern struct counts rig_counts[CORES_MAX];
+extern bool rig_skips;		/* leave out accesses by the cores' filters, as QEMU does */
+extern uint64_t rig_skipped;	/* accesses that were left out */
 
 /* Go to a new directory, and back; the second removes it. */
 void rig_enter(void);
@@ -39,6 +41,9 @@ void rig_write_page(uint64_t frame, uint64_t mapping, uint32_t references);
 
 /* Return the word at a physical address. */
 uint64_t *rig_word(uint64_t physical);
+
+/* Map a virtual page by four tables in the frames from root on. Return its entry. */
+uint64_t *rig_map(uint64_t root, uint64_t address, uint64_t physical);
 
 /* One instruction of a core, in user mode, that accesses memory. */
 void rig_access(unsigned int core, uint64_t address, uint64_t physical, bool store);
