@@ -38,9 +38,8 @@
  * a call, and an argument in RAX. See <linux/kloc_machine.h>.
  *
  * Outside of regions only instructions are counted, in translated code,
- * and the guest runs at nearly QEMU's own speed. At both ends of the modeled phase all
- * translations are dropped, and made again with or without callbacks for memory
- * accesses.
+ * and the guest runs at nearly QEMU's own speed. A block of code has two translations
+ * side by side, with and without callbacks for memory accesses.
  *
  * Limits (see the headers above for those of each part):
  * - Hits in the L1 cost nothing beyond the CPI.
@@ -57,7 +56,6 @@
 int qemu_plugin_version = QEMU_PLUGIN_API;
 
 static struct machine machine;
-static qemu_plugin_id_t plugin;
 
 /* Instruction counters (struct counts) of the vCPUs; translated code updates them. */
 static struct qemu_plugin_scoreboard *scoreboard;
@@ -214,8 +212,6 @@ static uint64_t read_argument(void)
 	return value;
 }
 
-static void register_callbacks(qemu_plugin_id_t id);
-
 /* Handle a call of the guest. userdata is its number. */
 static void on_call(unsigned int cpu, void *userdata)
 {
@@ -225,7 +221,7 @@ static void on_call(unsigned int cpu, void *userdata)
 	machine_call(&machine, (unsigned int)(uintptr_t)userdata, read_argument(),
 		     qemu_plugin_time_ps());
 	if (machine.modelled != modelled)
-		qemu_plugin_reset(plugin, register_callbacks);
+		qemu_plugin_select_variant(machine.modelled);
 }
 
 /* Return the number of the call that this instruction makes, or 0. */
@@ -245,7 +241,8 @@ static unsigned int call_number(const struct qemu_plugin_insn *insn)
 }
 
 /* Translate an instruction, after which so many follow in the block. */
-static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t following)
+static void translate_insn(struct qemu_plugin_insn *insn, bool modelled, bool kernel,
+			   size_t following)
 {
 	unsigned int call = call_number(insn);
 	void *packed = pack(following, kernel);
@@ -253,7 +250,7 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t fo
 	if (call)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_call, QEMU_PLUGIN_CB_R_REGS,
 						       (void *)(uintptr_t)call);
-	if (!machine.modelled)
+	if (!modelled)
 		return;
 	if (!machine_filters(&machine)) {
 		qemu_plugin_register_vcpu_mem_addr_cb(insn, on_every_load,
@@ -273,6 +270,7 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool kernel, size_t fo
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t count = qemu_plugin_tb_n_insns(tb);
+	bool modelled = qemu_plugin_tb_variant(tb);
 	bool kernel = qemu_plugin_tb_vaddr(tb) >> 63;
 	qemu_plugin_u64 counter = {
 		.score = scoreboard,
@@ -284,7 +282,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64,
 							  counter, count);
 	for (size_t i = 0; i < count; i++)
-		translate_insn(qemu_plugin_tb_get_insn(tb, i), kernel, count - 1 - i);
+		translate_insn(qemu_plugin_tb_get_insn(tb, i), modelled, kernel,
+			       count - 1 - i);
 }
 
 static void on_exit_qemu(qemu_plugin_id_t id, void *userdata)
@@ -342,7 +341,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	    !machine_init(&machine, qemu_plugin_vcpu_stall) ||
 	    !progress_begin(&machine.progress, &machine, qemu_plugin_time_ps))
 		return -1;
-	plugin = id;
 	argument_bytes = g_byte_array_new();
 	scoreboard = qemu_plugin_scoreboard_new(sizeof(struct counts));
 	register_callbacks(id);

@@ -127,6 +127,13 @@ void qemu_plugin_register_dma_cb(qemu_plugin_id_t id, qemu_plugin_dma_cb_t cb);
 uint64_t qemu_plugin_time_ps(void);
 void qemu_plugin_vcpu_stall(uint64_t ps);
 
+/*
+ * Of our QEMU: let vCPUs execute this variant of their blocks from the next one on, and,
+ * at translation time, which one the block is. At first it is false.
+ */
+void qemu_plugin_select_variant(bool variant);
+bool qemu_plugin_tb_variant(const struct qemu_plugin_tb *tb);
+
 /* At translation time: inspect a block, and register callbacks for its execution. */
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);

@@ -14,6 +14,7 @@
 #define MARK		((volatile uint32_t *)0x800004)	/* the plugin writes down where it is */
 
 #define FILTER		((volatile uint32_t *)0x800008)	/* the filter has this line only */
+#define VARIANT		((volatile uint32_t *)0x80000c)	/* of the blocks from now on, 0 or 1 */
 
 #define TOUCHES		100
 #define LOOPS		1000000U
@@ -621,6 +622,18 @@ static void measure_filter(void)
 	*FILTER = 0;
 }
 
+/* Execute the loop in both variants, and again, when both are translated. */
+static void measure_variants(void)
+{
+	for (uint32_t round = 0; round < 4; round++) {
+		*VARIANT = round & 1;
+		*MARK = 40 + 2 * round;
+		time_loop();
+		*MARK = 41 + 2 * round;
+	}
+	*VARIANT = 0;
+}
+
 static void measure_disk(void)
 {
 	uint64_t begin;
@@ -683,6 +696,7 @@ __attribute__((noreturn, used)) void first_cpu(void)
 		measure_timers();
 	measure_tlb();
 	measure_filter();
+	measure_variants();
 	measure_disk();
 
 	print_value("end", now());

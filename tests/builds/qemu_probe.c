@@ -4,11 +4,12 @@
  * told, to FILE of its argument out=FILE.
  *
  * A store to STALL stalls the vCPU. A store to FILTER enters the line of an address into the
- * vCPU's filter, as the only one; 0 clears the filter. A store to MARK writes a line: the mark, the vCPU of the
+ * vCPU's filter, as the only one; 0 clears the filter. A store to VARIANT selects the variant of the
+ * blocks. A store to MARK writes a line: the mark, the vCPU of the
  * callback, its time (ps), its instructions as the inline operations count them, its stalls (ps),
  * the number of TLB events of each kind and the last values of the first two, and the bytes that
  * devices read and wrote, and of the callbacks with a filter the accesses that QEMU has counted and
- * the calls. At the end, each vCPU has a line "vcpu" with its instructions by inline
+ * the calls, and the vCPU's instructions in blocks of variant 1. At the end, each vCPU has a line "vcpu" with its instructions by inline
  * operations and by callbacks, and the line "trace" is a hash of the vCPU, address and time of each
  * block that was executed: equal hashes mean equal executions.
  */
@@ -23,6 +24,7 @@
 #define STALL		0x800000
 #define MARK		0x800004
 #define FILTER		0x800008
+#define VARIANT		0x80000c
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -31,6 +33,7 @@ static struct {
 	uint64_t stalled_ps;
 	uint64_t last_ps;
 	uint64_t filtered;
+	uint64_t varied;
 } vcpus[VCPUS_MAX];
 
 static struct qemu_plugin_scoreboard *inline_counts;
@@ -63,6 +66,11 @@ static void on_block(unsigned int index, void *data)
 	mix(now_ps);
 }
 
+static void on_varied_block(unsigned int index, void *data)
+{
+	vcpus[index].varied += (uintptr_t)data;
+}
+
 static void set_filter(unsigned int index, uint64_t address)
 {
 	qemu_plugin_mem_filter *filter = qemu_plugin_vcpu_mem_filter(index);
@@ -90,11 +98,15 @@ static void on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t ad
 	uint64_t value;
 
 	(void)data;
-	if (address != STALL && address != MARK && address != FILTER)
+	if (address != STALL && address != MARK && address != FILTER && address != VARIANT)
 		return;
 	value = qemu_plugin_mem_get_value(info).data.u32;
 	if (address == FILTER) {
 		set_filter(index, value);
+		return;
+	}
+	if (address == VARIANT) {
+		qemu_plugin_select_variant(value);
 		return;
 	}
 	if (address == STALL) {
@@ -107,8 +119,9 @@ static void on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t ad
 	fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, tlb_events[0],
 		tlb_events[1], tlb_events[2], tlb_values[0], tlb_values[1]);
 	fprintf(out, " %" PRIu64 " %" PRIu64, dma_read, dma_written);
-	fprintf(out, " %" PRIu64 " %" PRIu64 "\n", qemu_plugin_vcpu_mem_filter(index)->counts[1],
+	fprintf(out, " %" PRIu64 " %" PRIu64, qemu_plugin_vcpu_mem_filter(index)->counts[1],
 		vcpus[index].filtered);
+	fprintf(out, " %" PRIu64 "\n", vcpus[index].varied);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -120,6 +133,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)data);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
 		tb, QEMU_PLUGIN_INLINE_ADD_U64, qemu_plugin_scoreboard_u64(inline_counts), count);
+	if (qemu_plugin_tb_variant(tb))
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_varied_block, QEMU_PLUGIN_CB_NO_REGS,
+						     (void *)(uintptr_t)count);
 	for (size_t i = 0; i < count; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 

@@ -70,6 +70,7 @@ class Mark:
     dma_written: int
     accesses: int
     filtered_calls: int
+    varied: int
 
 
 @dataclass(frozen=True)
@@ -325,6 +326,12 @@ def test_filter_skips_callbacks_and_counts_accesses(run: Run) -> None:
     assert all_accesses == all_calls > 4 * TOUCHES
     counted, calls = accesses(32)
     assert counted - calls == 4 * TOUCHES + 1, "the last one loads the result"
+
+
+def test_blocks_of_the_selected_variant_are_executed(run: Run) -> None:
+    for number, variant in ((40, 0), (42, 1), (44, 0), (46, 1)):
+        varied = run.marks[number + 1].varied - run.marks[number].varied
+        assert varied == pytest.approx(variant * LOOP_INSNS, abs=100)
 
 
 def test_disk_completes_at_its_latency_and_bandwidth(run: Run) -> None:
