@@ -119,11 +119,12 @@ def size_differences(one: Iterable[Run], other: Iterable[Run]) -> list[str]:
 
 
 def with_guests_of(content: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document with the packages and programs that only guests of `other` have."""
+    """Return the document with what its versions say of the guests of `other`, too."""
     ours, others = content["versions"], other["versions"]
     # Our own come first, in their order.
     joined = {
-        key: {**ours[key], **others.get(key, {}), **ours[key]} for key in ("programs", "guest")
+        key: {**ours[key], **others.get(key, {}), **ours[key]}
+        for key in ("programs", "guest", "not_pinned")
     }
     return {**content, "versions": {**ours, **joined}}
 

@@ -168,3 +168,25 @@ def test_the_size_of_a_run_is_named_after_its_option(size: workload.Size, option
 
 def test_a_run_of_an_older_kloc_has_the_full_size() -> None:
     assert document.size_option(run("tpp", 1)) == ""
+
+
+def test_documents_of_other_workloads_do_not_contradict_each_other() -> None:
+    one = document_of(run("tpp", 1))
+    more = changed(one, "versions", "guest", "redis", value="8")
+    assert document.contradictions(one, more) == document.contradictions(more, one) == []
+    other = changed(more, "versions", "guest", "libc6", value="9.9")
+    other = changed(other, "machine", "cores", value=1)
+    assert document.contradictions(one, other) == [
+        "versions.guest.libc6: 2.41 vs. 9.9",
+        "machine.cores: 4 vs. 1",
+    ]
+
+
+def test_a_document_takes_over_what_only_guests_of_another_have() -> None:
+    def versions(**guest: str) -> dict[str, Any]:
+        parts = {"programs": {}, "guest": guest, "not_pinned": {}}
+        return {**document_of(), "versions": {"qemu": "10", **parts}}
+
+    joined = document.with_guests_of(versions(b="1", a="2"), versions(c="3", a="2"))
+    assert list(joined["versions"]["guest"].items()) == [("b", "1"), ("a", "2"), ("c", "3")]
+    assert list(joined["versions"]) == ["qemu", "programs", "guest", "not_pinned"]
