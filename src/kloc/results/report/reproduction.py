@@ -37,15 +37,14 @@ def commands(all_cases: Sequence[Case]) -> Iterator[str]:
     for (machine, variant, size, cold, policies, seeds), names in workloads.items():
         options = [*_machine_options(machine, variant), *_size_options(size)]
         options += ["--cold"] if cold else []
-        if seeds == tuple(range(1, len(seeds) + 1)) and len(policies) > 1:
-            options = ["--policies", ",".join(policies), *options, "--seeds", str(len(seeds))]
+        if len(policies) > 1:
+            options = ["--policies", ",".join(policies), *options, *_seed_options(seeds)]
             yield shlex.join(["./kloc", "compare", *names, *options])
             continue
         for name in names:
-            for policy in policies:
-                for seed in seeds:
-                    run_options = ["--policy", policy, *options, "--seed", str(seed)]
-                    yield shlex.join(["./kloc", "run", name, *run_options])
+            for seed in seeds:
+                run_options = ["--policy", policies[0], *options, "--seed", str(seed)]
+                yield shlex.join(["./kloc", "run", name, *run_options])
 
 
 def command(name: str, workload: str, machine: str, variant: str, seed: int, size: str = "") -> str:
@@ -77,6 +76,13 @@ def _machine_options(name: str, variant: str) -> list[str]:
     if match := re.search(r"\bslow bandwidth ([\d./]+)", variant):
         options += ["--slow-bandwidth", match[1]]
     return options
+
+
+def _seed_options(seeds: Sequence[int]) -> list[str]:
+    """Return the option of `kloc compare` that chooses these seeds, which are in order."""
+    if seeds == tuple(range(1, len(seeds) + 1)):
+        return ["--seeds", str(len(seeds))]
+    return ["--seeds", ",".join(map(str, seeds))] if len(seeds) > 1 else ["--seed", str(seeds[0])]
 
 
 def _size_options(size: str) -> list[str]:

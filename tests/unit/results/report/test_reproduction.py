@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import pytest
+
 from kloc.measure import workload
 from kloc.results.report import reproduction
 from kloc.results.report.cases import cases
@@ -30,6 +32,15 @@ def test_a_run_with_another_seed_is_a_command_with_its_variant() -> None:
     assert commands(run("tpp", 1, seed=7, machine=machine)) == [
         "./kloc run redis --policy tpp --machine tiered --fast 1/2 --slow-bandwidth 1/4 --seed 7"
     ]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "option"), [((1,), "--seeds 1"), ((7,), "--seed 7"), ((2, 3), "--seeds 2,3")]
+)
+def test_a_comparison_on_other_seeds_is_one_command(seeds: tuple[int, ...], option: str) -> None:
+    runs = [{**found, "seed": seed} for seed in seeds for found in comparison()]
+    (line,) = commands(*runs)
+    assert line.startswith("./kloc compare redis ") and line.endswith(option)
 
 
 def test_commands_have_the_size() -> None:
