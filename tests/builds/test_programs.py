@@ -78,15 +78,52 @@ def test_check_finds_a_lost_file(program: str, tmp_path: Path) -> None:
     assert check(program, tmp_path, RUNS).returncode == 1
 
 
-DATABASE = "db=/tmp/db keys=500 value=1000 memtable=65536 table=65536 level=524288 block=8192"
-SERVE = "ask=/tmp/ask answer=/tmp/answer clients=3 turn=7 skew=6 open_files=4 cache=8192"
+BLOCKS = ("sequential=2", "sequential_blocks=10", "random=3", "random_blocks=50", "zipf=12")
 
 
-def serve_rocksdb(commands: str, options: str = "", run: str = "") -> str:
+def blocks(what: str, *options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return run("blocks", what, *BLOCKS, *options, cwd=cwd)
+
+
+@pytest.mark.parametrize("options", [(), ("zipf=0",), ("sequential=0", "shared=1")])
+def test_blocks_are_read_written_and_verified(
+    tools: Root, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    assert blocks("load", *options, cwd=tmp_path).returncode == 0
+    files, size = (1, 50) if options[1:] else (5, 170)
+    assert len(list(tmp_path.iterdir())) == files
+    done = counts(blocks("run", "operations=200", "seed=1", *options, cwd=tmp_path))
+    threads = 3 if options[1:] else 5
+    assert done["time"] == done["read"] + done["write"] == threads * 200
+    assert abs(done["read"] - done["write"]) < threads * 40
+    assert counts(blocks("check", *options, cwd=tmp_path)) == {"verified": size}
+
+
+@pytest.mark.parametrize("at", [0, 4088, 2000])
+def test_check_finds_a_wrong_block(tools: Root, tmp_path: Path, at: int) -> None:
+    assert blocks("load", cwd=tmp_path).returncode == 0
+    with (tmp_path / "file.3").open("r+b") as file:
+        file.seek(7 * 4096 + at)
+        file.write(b"wrong")
+    done = blocks("check", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "file.3: wrong contents of block 7" in done.stderr
+
+
+DATABASE = (
+    "db=/tmp/db databases=3 keys=500 value=1000 memtable=65536 table=65536 level=524288 block=8192"
+)
+SERVE = "ask=/tmp/ask answer=/tmp/answer clients=3 turn=7 skew=6 open_files=12 cache=8192"
+
+
+def serve_rocksdb(
+    commands: str, options: str = "", run: str = "", program: Path | None = None
+) -> str:
     """Load 500 keys, start a server of them, run shell commands, and return what is printed."""
     source = SOURCES / "rocksdb_clients.c"
-    program = programs.build(source)
+    program = program or programs.build(source)
     script = f"""
+export ASAN_OPTIONS=detect_leaks=0
 mkfifo /tmp/ask /tmp/answer
 {program} load {DATABASE}
 {run}
@@ -109,6 +146,32 @@ def test_rocksdb_clients_do_as_many_operations_of_each_kind_as_asked(tools: Root
         *(f"{kind} 140" for kind in kinds),
         "keys 500",
     ]
+
+
+SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-lm")
+
+
+def sanitized(name: str, directory: Path) -> Path:
+    """Return a program that ends at its first invalid access or undefined operation."""
+    source, program = SOURCES / f"{name}.c", directory / name
+    compiler, links = programs.tools_for(source)
+    links = [link for link in links if link != "-static"]
+    gcc = ["gcc", "-Wall", "-Wextra", "-Werror", "-o", str(program), str(source)]
+    compiler.run([*gcc, *links, *SANITIZED], binds=[SOURCES, directory])
+    return program
+
+
+def test_rocksdb_clients_do_nothing_invalid(tools: Root, tmp_path: Path) -> None:
+    program = sanitized("rocksdb_clients", tmp_path)
+    printed = serve_rocksdb("ask run 40 1; ask stop", program=program).splitlines()
+    assert printed[-1] == "keys 500"
+
+
+def test_blocks_do_nothing_invalid(tools: Root, tmp_path: Path) -> None:
+    program, amount = sanitized("blocks", tmp_path), " ".join(BLOCKS)
+    commands = [f"{program} {what} {amount} operations=99" for what in ("load", "run", "check")]
+    script = "cd /tmp\n" + "\n".join(commands)
+    assert "verified 170\n" in tools.run(["sh", "-e", "-c", script], binds=[tmp_path])
 
 
 @pytest.mark.parametrize(
@@ -134,7 +197,7 @@ def test_rocksdb_clients_answer_what_is_wrong(
 def test_rocksdb_clients_find_a_lost_write(tools: Root) -> None:
     """The write-ahead log is lost, and with it what was written since the last flush."""
     lose = "cp -r /tmp/db /tmp/kept"
-    restore = "rm /tmp/db/*; cp /tmp/kept/* /tmp/db"
+    restore = "rm -r /tmp/db; cp -r /tmp/kept /tmp/db"
     printed = serve_rocksdb(f"ask run 4 1; {restore}; ask stop", run=lose).splitlines()
     assert "not what was written last" in printed[-1]
 

@@ -18,6 +18,9 @@ pytestmark = pytest.mark.machine
 
 POLICIES = ["all-slow", "kloc", "oracle", "all-fast"]
 
+SPREAD = 0.05
+"""By how much the throughput of a quick region may differ by luck. Placement is worth more."""
+
 
 @pytest.fixture(scope="module", params=["rocksdb", "redis"])
 def compared(
@@ -52,8 +55,8 @@ def test_placement_matters_and_the_bounds_are_bounds(
     compared: tuple[str, dict[str, Any]],
 ) -> None:
     ops = {run["policy"]: run["throughput"] for run in compared[1]["runs"]}
-    assert ops["all-slow"] < min(ops["kloc"], ops["oracle"])
-    assert max(ops["kloc"], ops["oracle"]) < 1.02 * ops["all-fast"]
+    assert (1 + SPREAD) * ops["all-slow"] < min(ops["kloc"], ops["oracle"])
+    assert max(ops["kloc"], ops["oracle"]) < (1 + SPREAD) * ops["all-fast"]
 
 
 def test_every_run_warmed_up_and_used_all_cores(compared: tuple[str, dict[str, Any]]) -> None:

@@ -8,11 +8,15 @@
  * A server that has RocksDB built in and runs as long as the machine. db_bench would start
  * anew for each slice of a warm-up, and most of what a slice does would be this start.
  *
- * `load` fills the database `db` with the keys 0 to `keys` - 1 in their order, without a
- * write-ahead log, so that each memtable becomes a table file. It completes compaction.
+ * Keys 0 to `keys` - 1 are divided among `databases` databases in the directory `db`, each with
+ * a range of them, as db_bench does with --num_multi_db: 16 clients that write to one database
+ * would mostly wait for each other.
  *
- * `serve` opens `db`, writes "ready" to `answer`, and then obeys the lines that it reads from
- * `ask`:
+ * `load` fills the databases with their keys in order, without a write-ahead log, so that each
+ * memtable becomes a table file. It completes compaction.
+ *
+ * `serve` opens the databases, writes "ready" to `answer`, and then obeys the lines that it
+ * reads from `ask`:
  *
  *	run TURNS SEED	`clients` threads take that many turns. A turn is `turn` operations
  *			of one kind: random reads, sequential reads, random writes or
@@ -20,18 +24,20 @@
  *			from its number and the seed, whichever thread takes it. The answer is
  *			"KIND NUMBER", the operations of each kind, and lines
  *			"time FROM TO COUNT" with the histogram of their times in ns.
- *	stop		Close the database, open it again, read it completely, and end. The
- *			answer is "keys NUMBER".
+ *	stop		Close the databases, open them again, read them completely, and end.
+ *			The answer is "keys NUMBER".
  *
  * Reads choose keys as db_bench does with --read_random_exp_range=`skew`: a random read each
- * key, a sequential one its first. Random writes choose all keys alike. Sequential writes
- * continue where those of the turn before ended, through all keys and from the beginning again.
+ * key, a sequential one its first; at the end of a database it continues at its beginning.
+ * Random writes choose all keys alike. Turns of sequential writes alternate between the databases,
+ * and continue in each where the one before ended.
  *
  * A value begins with its key and with a version, which says how often it was written. A read
- * fails if it finds an older version than was written before it began. The last read of the
- * database compares each byte of the last version of each key, and RocksDB verifies all
+ * fails if it finds an older version than was written before it began. The last read of all
+ * databases compares each byte of the last version of each key, and RocksDB verifies all
  * checksums. If anything is wrong, the answer is a message, and the program ends with status 1.
  */
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <rocksdb/c.h>
@@ -45,11 +51,15 @@
 #define RANDOM_BYTES (128 << 10)
 #define BATCH 20
 #define BLOOM_BITS 10
+#define BYTES_PER_SYNC (1 << 20)
 /* So many that writers seldom wait for a flush, as on a server that is not overloaded. */
 #define MEMTABLES 6
 /* A prime, which shares no factor with a number of keys: see skewed_key(). */
 #define STRIDE 15485863
 #define THREADS_MAX 64
+#define DATABASES_MAX 16
+/* Flushes and compactions that run at a time, of all databases. */
+#define JOBS 4
 /* Writes of one key take turns: so many keys can be written at a time. */
 #define LOCKS 1024
 #define LINE 80
@@ -71,15 +81,18 @@ static const char *const kinds[KINDS] = {
 
 static const char *db_path, *ask_path, *answer_path;
 static unsigned long keys, value, memtable, table, level, block, cache, open_files;
-static unsigned long clients, turn_length, skew;
+static unsigned long databases, clients, turn_length, skew;
 
-/* Sizes are in bytes; `open_files` is 0 for all. */
+/*
+ * Sizes are in bytes, that of the cache for all databases together. `open_files` is for all
+ * databases together, too, or 0 for no limit.
+ */
 static const struct setting known[] = {
 	{ "db", NULL, &db_path }, { "ask", NULL, &ask_path }, { "answer", NULL, &answer_path },
 	{ "keys", &keys, NULL }, { "value", &value, NULL }, { "memtable", &memtable, NULL },
 	{ "table", &table, NULL }, { "level", &level, NULL }, { "block", &block, NULL },
 	{ "cache", &cache, NULL }, { "open_files", &open_files, NULL },
-	{ "clients", &clients, NULL }, { "turn", &turn_length, NULL }, { "skew", &skew, NULL },
+	{ "databases", &databases, NULL }, { "clients", &clients, NULL }, { "turn", &turn_length, NULL }, { "skew", &skew, NULL },
 	{ NULL, NULL, NULL },
 };
 
@@ -89,7 +102,7 @@ struct head {
 	uint64_t version;
 };
 
-static rocksdb_t *db;
+static rocksdb_t *dbs[DATABASES_MAX];
 static rocksdb_readoptions_t *reading;
 static rocksdb_writeoptions_t *writing;
 static char random_bytes[RANDOM_BYTES];
@@ -104,8 +117,8 @@ static struct {
 	uint64_t taken;
 } work;
 
-/* The sequential writes of all runs, in turns. */
-static uint64_t sequence;
+/* The turns of sequential writes of all runs. */
+static uint64_t sequences;
 static pthread_barrier_t begin, end;
 
 static struct client {
@@ -120,12 +133,32 @@ static void check(char *error)
 		fail("%s", error);
 }
 
-static rocksdb_t *open_db(void)
+/* Return the first key of a database, or for `databases` the number of keys. */
+static unsigned long first_key(unsigned long database)
+{
+	return database * keys / databases;
+}
+
+/* Return the database that has a key. */
+static unsigned long database_of(unsigned long number)
+{
+	unsigned long database = number * databases / keys;
+
+	return number < first_key(database + 1) ? database : database + 1;
+}
+
+/* Return the key that is read after a key. */
+static unsigned long next_key(unsigned long number)
+{
+	unsigned long database = database_of(number);
+
+	return number + 1 < first_key(database + 1) ? number + 1 : first_key(database);
+}
+
+static void open_databases(void)
 {
 	rocksdb_options_t *with = rocksdb_options_create();
 	rocksdb_block_based_table_options_t *tables = rocksdb_block_based_options_create();
-	char *error = NULL;
-	rocksdb_t *opened;
 
 	rocksdb_options_set_create_if_missing(with, 1);
 	rocksdb_options_set_compression(with, rocksdb_no_compression);
@@ -133,15 +166,33 @@ static rocksdb_t *open_db(void)
 	rocksdb_options_set_max_write_buffer_number(with, MEMTABLES);
 	rocksdb_options_set_target_file_size_base(with, table);
 	rocksdb_options_set_max_bytes_for_level_base(with, level);
-	rocksdb_options_set_max_open_files(with, open_files ? (int)open_files : -1);
+	rocksdb_options_set_max_background_jobs(with, JOBS);
+	/* As db_bench does by default. */
+	rocksdb_options_set_enable_pipelined_write(with, 1);
+	/* As RocksDB's tuning guide advises: files reach the disk as they are written. */
+	rocksdb_options_set_bytes_per_sync(with, BYTES_PER_SYNC);
+	rocksdb_options_set_max_open_files(with,
+					   open_files ? (int)(open_files / databases) : -1);
 	rocksdb_block_based_options_set_block_size(tables, block);
 	rocksdb_block_based_options_set_block_cache(tables, rocksdb_cache_create_lru(cache));
 	rocksdb_block_based_options_set_filter_policy(
 		tables, rocksdb_filterpolicy_create_bloom(BLOOM_BITS));
 	rocksdb_options_set_block_based_table_factory(with, tables);
-	opened = rocksdb_open(with, db_path, &error);
-	check(error);
-	return opened;
+	if (mkdir(db_path, 0755) && access(db_path, W_OK))
+		fail("%s: cannot be written", db_path);
+	for (unsigned long database = 0; database < databases; database++) {
+		char *error = NULL, path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%lu", db_path, database);
+		dbs[database] = rocksdb_open(with, path, &error);
+		check(error);
+	}
+}
+
+static void close_databases(void)
+{
+	for (unsigned long database = 0; database < databases; database++)
+		rocksdb_close(dbs[database]);
 }
 
 /* Write the key with that number to @text, of KEY bytes and a NUL. */
@@ -196,7 +247,7 @@ static uint32_t last_version(unsigned long number)
 	return __atomic_load_n(&versions[number], __ATOMIC_ACQUIRE);
 }
 
-static void load(void)
+static void load(rocksdb_t *db, unsigned long from, unsigned long to)
 {
 	rocksdb_flushoptions_t *flushing = rocksdb_flushoptions_create();
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
@@ -208,20 +259,20 @@ static void load(void)
 	char *error = NULL;
 
 	rocksdb_writeoptions_disable_WAL(writing, 1);
-	for (unsigned long at = 0; at < keys; at++) {
+	for (unsigned long at = from; at < to; at++) {
+		unsigned long count = at - from + 1;
+
 		add_pair(batch, at, 0);
-		if (at % BATCH == BATCH - 1 || at % each == each - 1 || at == keys - 1) {
+		if (count % BATCH == 0 || count % each == 0 || at + 1 == to) {
 			rocksdb_write(db, writing, batch, &error);
 			check(error);
 			rocksdb_writebatch_clear(batch);
 		}
-		if (at % each == each - 1) {
+		if (count % each == 0 || at + 1 == to) {
 			rocksdb_flush(db, flushing, &error);
 			check(error);
 		}
 	}
-	rocksdb_flush(db, flushing, &error);
-	check(error);
 	rocksdb_wait_for_compact(db, rocksdb_wait_for_compact_options_create(), &error);
 	check(error);
 }
@@ -243,7 +294,7 @@ static void write_one(rocksdb_writebatch_t *batch, unsigned long number)
 	pthread_mutex_lock(lock);
 	version = last_version(number) + 1;
 	add_pair(batch, number, version);
-	rocksdb_write(db, writing, batch, &error);
+	rocksdb_write(dbs[database_of(number)], writing, batch, &error);
 	check(error);
 	__atomic_store_n(&versions[number], version, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(lock);
@@ -259,7 +310,7 @@ static void read_one(unsigned long number)
 	size_t bytes;
 
 	put_key(key, number);
-	found = rocksdb_get_pinned(db, reading, key, KEY, &error);
+	found = rocksdb_get_pinned(dbs[database_of(number)], reading, key, KEY, &error);
 	check(error);
 	if (!found)
 		fail("key %s was not found", key);
@@ -268,26 +319,34 @@ static void read_one(unsigned long number)
 	rocksdb_pinnableslice_destroy(found);
 }
 
-/* Read a turn's keys in sequence, from the beginning again after the last one. */
+/* Return the first key of a turn of sequential writes. */
+static unsigned long sequence_start(uint64_t number)
+{
+	unsigned long first = first_key(number % databases);
+	unsigned long has = first_key(number % databases + 1) - first;
+
+	return first + number / databases * turn_length % has;
+}
+
+/* Read a turn's keys in sequence. */
 static void read_sequence(unsigned long number, struct times *times)
 {
 	uint64_t began = now();
 	rocksdb_iterator_t *at;
-	char *error = NULL, first[KEY + 1];
+	char *error = NULL, expected[KEY + 1];
 	uint64_t least[turn_length];
 
-	for (unsigned long i = 0; i < turn_length; i++)
-		least[i] = last_version((number + i) % keys);
-	at = rocksdb_create_iterator(db, reading);
-	put_key(first, number);
-	rocksdb_iter_seek(at, first, KEY);
-	for (unsigned long i = 0; i < turn_length; i++) {
+	for (unsigned long i = 0, next = number; i < turn_length; i++, next = next_key(next))
+		least[i] = last_version(next);
+	at = rocksdb_create_iterator(dbs[database_of(number)], reading);
+	put_key(expected, number);
+	rocksdb_iter_seek(at, expected, KEY);
+	for (unsigned long i = 0; i < turn_length; i++, number = next_key(number)) {
 		size_t key_bytes, bytes;
 		const char *key, *data;
-		char expected[KEY + 1];
 		uint64_t ended;
 
-		put_key(expected, (number + i) % keys);
+		put_key(expected, number);
 		if (!rocksdb_iter_valid(at))
 			rocksdb_iter_seek_to_first(at);
 		if (!rocksdb_iter_valid(at))
@@ -312,7 +371,7 @@ static void take_turn(uint64_t turn, rocksdb_writebatch_t *batch, struct client 
 {
 	struct random random = { .state = mix(mix(work.seed) + turn) };
 	enum kind kind = turn % KINDS;
-	uint64_t first = 0;
+	unsigned long next = 0;
 
 	own->done[kind] += turn_length;
 	if (kind == READ_SEQUENCE) {
@@ -320,8 +379,8 @@ static void take_turn(uint64_t turn, rocksdb_writebatch_t *batch, struct client 
 		return;
 	}
 	if (kind == WRITE_SEQUENCE)
-		first = __atomic_fetch_add(&sequence, 1, __ATOMIC_RELAXED) * turn_length;
-	for (uint64_t i = 0; i < turn_length; i++) {
+		next = sequence_start(__atomic_fetch_add(&sequences, 1, __ATOMIC_RELAXED));
+	for (unsigned long i = 0; i < turn_length; i++) {
 		uint64_t began = now();
 
 		if (kind == READ_RANDOM)
@@ -329,8 +388,9 @@ static void take_turn(uint64_t turn, rocksdb_writebatch_t *batch, struct client 
 		else if (kind == WRITE_RANDOM)
 			write_one(batch, draw(&random, keys));
 		else
-			write_one(batch, (first + i) % keys);
+			write_one(batch, next);
 		add_time(&own->times, now() - began);
+		next = next_key(next);
 	}
 }
 
@@ -387,22 +447,21 @@ static void run(uint64_t turns, uint64_t seed, FILE *answer)
 	print_times(answer, &all.times);
 }
 
-/* Compare each byte of all keys' last versions, and return the number of keys. */
-static unsigned long check_all(void)
+/* Compare each byte of the last versions of a database's keys, `from` to `to` - 1. */
+static void check_all(rocksdb_t *db, unsigned long from, unsigned long to)
 {
 	rocksdb_iterator_t *at = rocksdb_create_iterator(db, reading);
-	unsigned long number = 0;
-	char *error = NULL;
+	unsigned long number = from;
+	char *error = NULL, expected[KEY + 1];
 
 	for (rocksdb_iter_seek_to_first(at); rocksdb_iter_valid(at); rocksdb_iter_next(at)) {
 		size_t key_bytes, bytes;
 		const char *key = rocksdb_iter_key(at, &key_bytes);
 		const char *data = rocksdb_iter_value(at, &bytes);
-		char expected[KEY + 1];
 		uint64_t version;
 
 		put_key(expected, number);
-		if (number >= keys || key_bytes != KEY || memcmp(key, expected, KEY))
+		if (number >= to || key_bytes != KEY || memcmp(key, expected, KEY))
 			fail("key %.*s is there and not %s", (int)key_bytes, key, expected);
 		version = check_value(key, key_bytes, data, bytes);
 		if (version != versions[number] ||
@@ -414,7 +473,9 @@ static unsigned long check_all(void)
 	rocksdb_iter_get_error(at, &error);
 	check(error);
 	rocksdb_iter_destroy(at);
-	return number;
+	put_key(expected, number);
+	if (number < to)
+		fail("key %s was not found", expected);
 }
 
 /* Wait for a line of `ask`, and put it into @line. */
@@ -457,9 +518,11 @@ static int obey(const char *line, FILE *answer)
 	}
 	if (strcmp(line, "stop"))
 		fail("'%s' is neither 'run TURNS SEED' nor 'stop'", line);
-	rocksdb_close(db);
-	db = open_db();
-	fprintf(answer, "keys %lu\n", check_all());
+	close_databases();
+	open_databases();
+	for (unsigned long at = 0; at < databases; at++)
+		check_all(dbs[at], first_key(at), first_key(at + 1));
+	fprintf(answer, "keys %lu\n", keys);
 	return 1;
 }
 
@@ -472,7 +535,7 @@ static void serve(void)
 	versions = calloc(keys, sizeof(*versions));
 	if (!versions)
 		fail("no memory for the versions of %lu keys", keys);
-	db = open_db();
+	open_databases();
 	start_threads();
 	fprintf(answer, "ready\n");
 	do {
@@ -494,16 +557,17 @@ int main(int count, char **arguments)
 		errx(2, "usage: rocksdb_clients load|serve db=DIR [NAME=VALUE...]");
 	set_all(known, arguments + 2);
 	if (!db_path || !keys || value <= sizeof(struct head) || value > VALUE_MAX || !memtable ||
-	    !table)
-		errx(2, "db, keys, value, memtable or table is missing or out of range");
+	    !table || !databases || databases > DATABASES_MAX || databases > keys)
+		errx(2, "db, databases, keys, value, memtable or table is missing or out of range");
 	for (size_t i = 0; i < RANDOM_BYTES; i++)
 		random_bytes[i] = (char)draw(&random, 256);
 	reading = rocksdb_readoptions_create();
 	writing = rocksdb_writeoptions_create();
 	if (!strcmp(arguments[1], "load")) {
-		db = open_db();
-		load();
-		rocksdb_close(db);
+		open_databases();
+		for (unsigned long at = 0; at < databases; at++)
+			load(dbs[at], first_key(at), first_key(at + 1));
+		close_databases();
 	} else if (!strcmp(arguments[1], "serve")) {
 		if (!ask_path || !answer_path || !clients || !turn_length)
 			errx(2, "ask, answer, clients or turn is missing");

@@ -37,7 +37,8 @@ def build(source: Path) -> Path:
         with progress.shown(f"building {source.stem}"):
             compiler.run(["gcc", *arguments], binds=binds)
 
-    key = cache.key(compiler.key, *arguments, source.parent)
+    # Not of other programs in the directory: what a workload has prepared depends on this key.
+    key = cache.key(compiler.key, *arguments, source, *sorted(source.parent.glob("*.h")))
     return cache.build("program", key, make) / source.stem
 
 

@@ -41,7 +41,7 @@ time 80000 100000 {PIPELINES // 2}
 """
 
 
-def rocksdb(measured: str = ROCKSDB, keys: int = 75_000) -> Outcome:
+def rocksdb(measured: str = ROCKSDB, keys: int = 150_000) -> Outcome:
     printed = {"measured": measured, "check": f"keys {keys}\n"}
     return workload.load("rocksdb").outcome(printed, FULL)
 
@@ -74,8 +74,8 @@ def test_rocksdb_that_did_not_do_its_work_fails(measured: str, reason: str) -> N
 
 
 def test_rocksdb_that_lost_keys_fails() -> None:
-    with pytest.raises(WorkloadFailed, match=r"not 75000 keys at the end; it said: keys 74999"):
-        rocksdb(keys=74_999)
+    with pytest.raises(WorkloadFailed, match=r"not 150000 keys at the end; it said: keys 149999"):
+        rocksdb(keys=149_999)
 
 
 def test_redis_counts_requests_and_has_the_latencies_of_pipelines() -> None:
@@ -199,8 +199,8 @@ COUNTED = {
     "rocksdb-backup": r"--reads=",
     "redis": r"requests=",
     "shift": r"requests=",
-    "filebench": r"--io_size=",
-    "fio-randrw": r"--io_size=",
+    "filebench": r"operations=",
+    "fio-randrw": r"operations=",
     "smallfiles": r"\.runs\) ",
     "mail": r"\.runs\) ",
 }
