@@ -58,10 +58,10 @@ DIRECTORIES = 300
 FILES = 200
 PROCESSES = 4
 # Sessions and rounds a second of all processes together under all-fast.
-SESSIONS = 400
+SESSIONS = 720
 BOXES = 16
 MESSAGES = 3_000
-ROUNDS = 30_000
+ROUNDS = 14_000
 COUNT = re.compile(r"^([a-z]+) (\d+)$", re.M)
 
 

@@ -70,8 +70,9 @@ ASK, ANSWER = "/run/kloc/ask", "/run/kloc/answer"
 
 def _options(size: Size, open_files: int) -> str:
     return (
-        f"db=/data/db databases={DATABASES} keys={size.loaded(KEYS)} value={VALUE} memtable={TABLE} table={TABLE} "
-        f"level={8 * TABLE} block={BLOCK} cache={BLOCK_CACHE} open_files={open_files}"
+        f"db=/data/db databases={DATABASES} keys={size.loaded(KEYS)} value={VALUE} "
+        f"memtable={TABLE} table={TABLE} level={8 * TABLE} block={BLOCK} cache={BLOCK_CACHE} "
+        f"open_files={open_files}"
     )
 
 

@@ -52,7 +52,7 @@ VALUE = 4000
 PIPELINE = 8
 HOT = 1_000
 # Requests a second of all clients together under all-fast.
-RATE = 400_000
+RATE = 460_000
 # The hot keys after the move begin here, as a share of all keys.
 MOVED_TO = 0.5
 SLICE_NS = 5_000_000

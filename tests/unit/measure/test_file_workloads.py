@@ -56,7 +56,7 @@ def test_randrw_that_did_not_do_its_work_fails(changes: Mapping[str, Any], reaso
 
 
 def test_filebench_that_printed_nothing_fails() -> None:
-    with pytest.raises(WorkloadFailed, match="0 of [0-9]+ blocks were read or written"):
+    with pytest.raises(WorkloadFailed, match=r"0 of [0-9]+ blocks were read or written"):
         outcome("filebench", "")
 
 
