@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc bench`: measures the kernel, or the machine, rather than a workload."""
+"""`kloc bench`: measures the kernel, the machine or this host, rather than a workload."""
 
 from __future__ import annotations
 
@@ -10,18 +10,26 @@ from kloc.base import terminal
 from kloc.base.errors import UsageError
 from kloc.commands import options, output, values
 from kloc.machine import profile
+from kloc.measure import speed
 from kloc.measure.cost import kernels
 from kloc.measure.cost import runner as cost
 from kloc.measure.machine_bench import answers
 from kloc.measure.machine_bench import runner as machine_bench
-from kloc.results import cost_document, cost_table, machine_bench_document, machine_bench_table
+from kloc.results import (
+    cost_document,
+    cost_table,
+    machine_bench_document,
+    machine_bench_table,
+    speed_document,
+    speed_table,
+)
 
-COST, MACHINE = "cost", "machine"
+COST, MACHINE, SPEED = "cost", "machine", "speed"
 
-USAGE = ("[options] cost", "[options] machine [GROUP...]")
+USAGE = ("[options] cost", "[options] machine [GROUP...]", "[options] speed")
 
 DESCRIPTION = """\
-Measure the kernel or the machine itself.
+Measure the kernel, the machine or this host.
 
 cost: the overhead of the kernel patches while contexts are disabled, enabled and idle, or enabled
 and busy: the instructions and cache lines of system calls, compared with the unpatched kernel. It
@@ -30,12 +38,15 @@ takes some minutes, and builds each kernel the first time.
 machine: known answers of the machine, such as the latency of a pointer chase, beside what the
 machine's profile says and figures that were published for real memory. It takes about a minute for
 each machine.
+
+speed: how fast this host simulates, without and with the timing model, in guest instructions per
+CPU second. It takes about a minute.
 """
 
 EXAMPLES = (
     ("kloc bench cost --kernels base,on", "the overhead of two kernels"),
-    ("kloc bench machine", "all known answers"),
     ("kloc bench machine tlb --machines cxl", "one group, one machine"),
+    ("kloc bench speed", "the speed of this host"),
 )
 
 
@@ -44,9 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("arguments")
     group.add_argument(
         "what",
-        metavar="cost|machine",
-        choices=(COST, MACHINE),
-        help="what is measured: cost, the overhead of the patches, or machine, its known answers",
+        metavar="cost|machine|speed",
+        choices=(COST, MACHINE, SPEED),
+        help="what is measured: cost, the overhead of the patches, machine, its known answers, "
+        "or speed, that of the simulation on this host",
     )
     names = ", ".join(one.name for one in answers.GROUPS)
     action = group.add_argument(
@@ -79,17 +91,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure the kernels or the machines."""
+    """Measure the kernels, the machines or the host."""
     output.check(args)
-    return _run_cost(args) if args.what == COST else _run_machine(args)
+    runs = {COST: _run_cost, MACHINE: _run_machine, SPEED: _run_speed}
+    return runs[args.what](args)
 
 
 def _run_cost(args: argparse.Namespace) -> int:
-    if args.groups:
-        raise UsageError(
-            f"kloc bench cost takes no group, and got '{args.groups[0]}'",
-            "--kernels A,B chooses kernels",
-        )
+    _refuse_groups(args, "--kernels A,B chooses kernels")
     options.refuse(args, {"machines": ()}, "kloc bench cost runs on no machine", "leave it out")
     columns = kernels.choose(args.kernels)
     if args.dry_run:
@@ -99,6 +108,11 @@ def _run_cost(args: argparse.Namespace) -> int:
     measured = cost.measure(columns)
     output.deliver(args, cost_document.assemble(measured), lambda: _print_cost(measured))
     return 0
+
+
+def _refuse_groups(args: argparse.Namespace, hint: str) -> None:
+    if args.groups:
+        raise UsageError(f"kloc bench {args.what} takes no group, and got '{args.groups[0]}'", hint)
 
 
 def _print_cost(measured: Sequence[cost.Measured]) -> None:
@@ -122,6 +136,19 @@ def _run_machine(args: argparse.Namespace) -> int:
     measured = machine_bench.measure(profiles, groups)
     document = machine_bench_document.assemble(measured)
     output.deliver(args, document, lambda: _print_machines(measured))
+    return 0
+
+
+def _run_speed(args: argparse.Namespace) -> int:
+    _refuse_groups(args, "leave it out")
+    defaults: dict[str, object] = {"kernels": (), "machines": ()}
+    options.refuse(args, defaults, "kloc bench speed measures one machine", "leave it out")
+    if args.dry_run:
+        print(f"{speed.task().listing()}, --quick")
+        return 0
+    measured = speed.measure()
+    document = speed_document.assemble(measured)
+    output.deliver(args, document, lambda: terminal.stdout().print(speed_table.table(measured)))
     return 0
 
 

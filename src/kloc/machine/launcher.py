@@ -251,6 +251,12 @@ class Machine:
         )
 
     @property
+    def pid(self) -> int:
+        """The process of QEMU."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def instructions(self) -> int:
         """Instructions executed so far."""
         return self._memory.instructions

@@ -13,6 +13,7 @@ import pytest
 from kloc.base.errors import KlocError, UsageError
 from kloc.build import root
 from kloc.machine import profile
+from kloc.measure import speed
 from kloc.measure.cost import kernels, runner
 from kloc.measure.machine_bench import answers
 from kloc.measure.machine_bench import runner as machine_bench
@@ -60,7 +61,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_measurement(tmp_pat
         run("bench", "cost", "--json", str(tmp_path / "no" / "cost.json"))
 
 
-def test_bench_measures_only_cost_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bench_measures_only_what_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run("bench", "costs")
     assert "'costs'" in capsys.readouterr().err
@@ -72,6 +73,9 @@ def test_bench_measures_only_cost_and_machine(capsys: pytest.CaptureFixture[str]
         (["cost", "tlb"], "takes no group"),
         (["cost", "--machines", "cxl"], "--machines"),
         (["machine", "--kernels", "base"], "--kernels"),
+        (["speed", "tlb"], "takes no group"),
+        (["speed", "--kernels", "base"], "--kernels"),
+        (["speed", "--machines", "cxl"], "--machines"),
         (["machine", "tbl"], "did you mean 'tlb'"),
         (["machine", "--machines", "cxll"], "did you mean 'cxl'"),
     ],
@@ -108,3 +112,20 @@ def test_all_machines_and_answers_are_written_and_printed(
     assert "fast.idle" in document["machines"][0]["answers"]
     printed = capsys.readouterr().out
     assert all(f"{name}: known answers" in printed for name in names)
+
+
+def test_a_dry_run_prints_what_is_run_for_the_speed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("bench", "speed", "--dry-run") == 0
+    assert capsys.readouterr().out == "redis under kloc, seed 1, machine tiered, --quick\n"
+
+
+def test_the_speed_is_written_and_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    phases = {speed.UNMODELLED: speed.Phase(190, 1.0), speed.MODELLED: speed.Phase(70, 1.0)}
+    made_up = speed.Speed("A CPU", made_up_answers.PARTS, phases)
+    monkeypatch.setattr(speed, "measure", lambda: made_up)
+    assert run("bench", "speed", "--json", str(tmp_path / "speed.json")) == 0
+    document: dict[str, Any] = json.loads((tmp_path / "speed.json").read_text())
+    assert document["phases"]["modelled"]["instructions"] == 70
+    assert "A CPU" in capsys.readouterr().out
