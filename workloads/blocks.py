@@ -99,7 +99,7 @@ class Job:
         return self.command("run", size, f"operations={self.operations(size)} seed={seed}")
 
 
-FILEBENCH = Job(rate=3_200_000, sequential=8, sequential_mib=12, random=8, random_mib=60, zipf=1.2)
+FILEBENCH = Job(rate=3_500_000, sequential=8, sequential_mib=12, random=8, random_mib=60, zipf=1.2)
 RANDRW = Job(
     rate=3_000_000, sequential=0, sequential_mib=0, random=16, random_mib=640, zipf=0, shared=True
 )
