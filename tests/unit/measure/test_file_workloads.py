@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Outcomes of the blocks, the small-file programs, liblinear and db_bench's service."""
+"""Outcomes of filebench, the small-file programs, liblinear and db_bench's service."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def asked(name: str, what: str) -> int:
     return int(found[1])
 
 
-BLOCKS = 16 * asked("fio-randrw", "operations=")
-VERIFIED = "verified 163840\n"
+BLOCKS = 16 * asked("filebench", "operations=")
+VERIFIED = "verified 147456\n"
 
 
-def randrw(read: int = BLOCKS // 2, check: str = VERIFIED) -> Outcome:
-    """Return the outcome of fio-randrw, whose file has 163,840 blocks."""
+def filebench(read: int = BLOCKS // 2, check: str = VERIFIED) -> Outcome:
+    """Return the outcome of filebench, whose files have 147,456 blocks."""
     times = f"time 1000 3000 {BLOCKS}\n"
-    return outcome("fio-randrw", check, f"read {read}\nwrite {BLOCKS // 2}\n{times}")
+    return outcome("filebench", check, f"read {read}\nwrite {BLOCKS // 2}\n{times}")
 
 
-def test_randrw_counts_reads_and_writes() -> None:
-    found = randrw()
+def test_filebench_counts_reads_and_writes() -> None:
+    found = filebench()
     assert found.operations == BLOCKS
     assert found.latency_ns == {"p50": 2000.0, "p95": 2900.0, "p99": 2980.0}
 
@@ -46,13 +46,13 @@ def test_randrw_counts_reads_and_writes() -> None:
     ("changes", "reason"),
     [
         ({"read": BLOCKS // 2 - 1}, f"{BLOCKS - 1} of {BLOCKS} blocks were read or written"),
-        ({"check": "verified 163839\n"}, "not 163840 blocks were verified: verified 163839"),
+        ({"check": "verified 147455\n"}, "not 147456 blocks were verified: verified 147455"),
         ({"check": "blocks: file.0: wrong contents"}, "wrong contents"),
     ],
 )
-def test_randrw_that_did_not_do_its_work_fails(changes: Mapping[str, Any], reason: str) -> None:
+def test_filebench_that_did_not_do_its_work_fails(changes: Mapping[str, Any], reason: str) -> None:
     with pytest.raises(WorkloadFailed, match=reason):
-        randrw(**changes)
+        filebench(**changes)
 
 
 def test_filebench_that_printed_nothing_fails() -> None:
@@ -60,10 +60,10 @@ def test_filebench_that_printed_nothing_fails() -> None:
         outcome("filebench", "")
 
 
-def test_half_of_filebench_s_threads_use_a_zipf_distribution_and_no_file_is_shared() -> None:
+def test_half_of_filebench_s_threads_use_a_zipf_distribution() -> None:
     script = workload.load("filebench").measured(FULL, 1)
     assert "sequential=8 random=8 " in script
-    assert "zipf=12 shared=0 " in script
+    assert "zipf=12 " in script
 
 
 SESSIONS = 4 * asked("smallfiles", r"\.runs\) ")

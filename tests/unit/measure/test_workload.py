@@ -200,7 +200,7 @@ COUNTED = {
     "redis": r"requests=",
     "shift": r"requests=",
     "filebench": r"operations=",
-    "fio-randrw": r"operations=",
+    "fio-randrw": r"--io_size=",
     "smallfiles": r"\.runs\) ",
     "mail": r"\.runs\) ",
 }
