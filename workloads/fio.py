@@ -50,7 +50,7 @@ NAME = "one"
 THREADS = 16
 FILE_MIB = 640
 # Reads and writes of each thread in a second under all-fast.
-RATE = 25_000
+RATE = 70_000
 
 
 def _operations(size: Size) -> int:
