@@ -9,6 +9,9 @@
 
 #define ROOT_MASK	(~(FRAME_BYTES - 1))	/* of CR3: the root table's address */
 
+/* A line of the host's memory has so many of a cache's. */
+#define LINES_PER_HOST_LINE	(64 / sizeof(struct cache_line))
+
 /* Lines of a device's request follow each other at 1/4 of the tier's bandwidth. */
 #define DMA_SPREAD	4
 
@@ -351,6 +354,21 @@ bool machine_access_l1(struct machine *machine, unsigned int number, uint64_t ke
 	return true;
 }
 
+/*
+ * Ask the host's memory for what an access to this line will read: of the simulation, the
+ * LLC's set and the directory; of the guest, the line and its struct page.
+ */
+static void prefetch(struct machine *machine, const struct ram_range *range, uint64_t line)
+{
+	const struct cache_line *set = cache_set(&machine->llc, cache_hash(line));
+
+	for (unsigned int way = 0; way < machine->llc.ways; way += LINES_PER_HOST_LINE)
+		__builtin_prefetch(set + way);
+	__builtin_prefetch(directory_entry(&machine->directory, line));
+	__builtin_prefetch(range->bytes + ((line << LINE_SHIFT) - range->start));
+	pages_prefetch(&machine->pages, line << LINE_SHIFT);
+}
+
 void machine_access_beyond(struct machine *machine, unsigned int number,
 			   const struct access *access, uint64_t physical)
 {
@@ -365,6 +383,7 @@ void machine_access_beyond(struct machine *machine, unsigned int number,
 
 	if (!range)
 		return;
+	prefetch(machine, range, line);
 	machine->region.l1_misses++;
 	if (unlikely(machine->observer.on))
 		observer_past_l1(&machine->observer, physical, access->now_ps);

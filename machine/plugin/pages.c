@@ -328,6 +328,17 @@ static unsigned int struct_kind(struct pages *pages, const unsigned char *page)
 	return unmapped_kind(pages, page);
 }
 
+void pages_prefetch(const struct pages *pages, uint64_t physical)
+{
+	const unsigned char *page;
+
+	if (!pages->known)
+		return;
+	page = page_struct(pages, physical >> FRAME_SHIFT);
+	if (page)
+		__builtin_prefetch(page);
+}
+
 unsigned int pages_kind(struct pages *pages, uint64_t physical)
 {
 	const unsigned char *page;

@@ -65,6 +65,9 @@ bool pages_set_layout(struct pages *pages, const struct kloc_machine_layout *lay
  */
 void pages_forget_caches(struct pages *pages);
 
+/* Ask the host's memory for what pages_kind() will read. */
+void pages_prefetch(const struct pages *pages, uint64_t physical);
+
 /*
  * Return the kind of the page at this physical address, which is being accessed;
  * it is below pages->kind_count. It is never KIND_FREE: a page that looks free but
