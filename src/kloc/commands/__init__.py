@@ -94,7 +94,7 @@ COMMANDS = (
         "measure the gain from keeping page kinds in fast memory",
         _MEASURE_EXTRA,
     ),
-    Command("bench", MEASURE, "measure the overhead of the kernel patches", _MEASURE_EXTRA),
+    Command("bench", MEASURE, "measure the kernel, the machine or its speed", _MEASURE_EXTRA),
     Command("workloads", INSPECT, "list the workloads", _MEASURE_EXTRA),
     Command("policies", INSPECT, "list the policies, with what each sets", _MEASURE_EXTRA),
     Command("machines", INSPECT, "list the machines, with their figures", _MEASURE_EXTRA),
