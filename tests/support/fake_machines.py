@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Machines that end at once, for tests of comparisons: everything but the machine is kloc's own.
 
-As a program, it runs a kloc command with these machines: CACHE COMMAND [ARGUMENT...].
+As a program, it runs a kloc command with these machines, of which one hangs after N runs, so that
+the program has to be killed: N CACHE COMMAND [ARGUMENT...].
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -34,7 +36,8 @@ ran: list[str] = []
 
 faults: dict[str, Any] = {}
 """What goes wrong: `kernel`, another kernel's hash; `speed`, a factor of the throughput; `stop`,
-the number of runs after which the user presses Ctrl-C; `promoted`, pages that runs promote."""
+the number of runs after which the user presses Ctrl-C; `hang`, that after which a machine hangs;
+`promoted`, pages that runs promote."""
 
 
 class Machine:
@@ -54,6 +57,8 @@ class Machine:
     def step(self) -> Raw:
         if len(ran) == faults.get("stop"):
             raise KeyboardInterrupt
+        if len(ran) == faults.get("hang"):
+            time.sleep(3600)
         model = {"free_fast_at_start": 1, "layout_known": True}
         return Raw({}, model, FRAMES if self.job.frames else None, "", inputs=inputs(self.job))
 
@@ -121,6 +126,7 @@ def install(replace: Callable[[Any, str, Any], None] = setattr) -> None:
 
 
 if __name__ == "__main__":
-    cache.use_directory(Path(sys.argv[1]))
+    cache.use_directory(Path(sys.argv[2]))
     install()
-    sys.exit(run(*sys.argv[2:]))
+    faults["hang"] = int(sys.argv[1])
+    sys.exit(run(*sys.argv[3:]))
