@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from kloc.base import cache, progress
-from kloc.build import apt_sources, bootstrap, root
+from kloc.build import apt_sources, bootstrap, guest_image, pins, root
 from kloc.build.root import Bind, Root
 
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
@@ -42,6 +42,12 @@ def build(source: Path) -> Path:
     return cache.build("program", key, make) / source.stem
 
 
+def library(source: Path) -> str | None:
+    """Return the Debian package with the library that a C file links with, None for libc alone."""
+    needs = LINKS_WITH.search(source.read_text())
+    return needs[1] if needs else None
+
+
 def tools_for(source: Path) -> tuple[Root, list[str]]:
     """Return the root that compiles a C file and has its library, and the linker's arguments."""
     needs = LINKS_WITH.search(source.read_text())
@@ -52,13 +58,14 @@ def tools_for(source: Path) -> tuple[Root, list[str]]:
 
 def _library_root(package: str) -> Root:
     """Return a root with a compiler and a library, made by mmdebstrap on first use."""
-    key = cache.key(apt_sources.SUITE, *COMPILER, package)
+    key = cache.key(apt_sources.SUITE, *COMPILER, package, pins.FILE)
 
     def make(draft: Path) -> None:
         root.check_namespaces()
         tar = draft / "root.tar"
         what = f"the Debian root with {package}"
-        bootstrap.bootstrap(what, [*COMPILER, package], tar, seconds=40)
+        bootstrap.bootstrap(what, [*COMPILER, package], tar, seconds=40, pinned=True)
+        pins.report(what, guest_image.installed(tar))
         root.unpack(tar, draft)
 
     return Root(cache.build("library-root", key, make) / "tree", key)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kloc.base import terminal
 from kloc.base.words import plural
-from kloc.build import newest, pins, root
+from kloc.build import newest, pins, programs, root
 from kloc.commands import options, output
 from kloc.machine import guest_commands
 from kloc.measure import workload
@@ -69,9 +69,12 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, di
 
 
 def _guest_packages() -> set[str]:
-    """Return what workloads and kloc's own commands need in the guest."""
-    loads = (workload.load(name) for name in workload.names())
-    return {*guest_commands.PACKAGES, *(name for load in loads for name in load.packages)}
+    """Return what workloads and kloc's own commands need in the guest, and to be compiled."""
+    loads = [workload.load(name) for name in workload.names()]
+    sources = {workload.SOURCES / name for load in loads for name in load.programs}
+    libraries = filter(None, map(programs.library, sources))
+    packages = (name for load in loads for name in load.packages)
+    return {*guest_commands.PACKAGES, *packages, *libraries}
 
 
 def _show(versions: Mapping[str, str]) -> None:
