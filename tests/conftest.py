@@ -88,9 +88,8 @@ def model(request: pytest.FixtureRequest, tools: root.Root) -> Path:
 
 
 @pytest.fixture
-def empty_cache(tmp_path: Path) -> Iterator[Path]:
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache directory, in use during the test."""
-    original = cache.directory()
-    cache.use_directory(tmp_path / "cache")
-    yield cache.directory()
-    cache.use_directory(original)
+    # Restored as it was: a directory that is chosen wins over the environment of later tests.
+    monkeypatch.setattr(cache, "_chosen_directory", tmp_path / "cache")
+    return cache.directory()

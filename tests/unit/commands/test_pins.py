@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kloc import cli
 from kloc.build import newest, pins, root
+from support.command import run
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("file")
 def test_tools_are_shown_with_their_versions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["pins"]) == 0
+    assert run("pins") == 0
     text = capsys.readouterr().out
     assert "linux-source  6.12.1-1" in text
     assert "2 packages in" in text
@@ -30,7 +30,7 @@ def test_tools_are_shown_with_their_versions(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.usefixtures("file")
 def test_json_has_all_packages(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["pins", "--json"]) == 0
+    assert run("pins", "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"linux-source-6.12": "6.12.1-1", "bc": "1.07"}
 
 
@@ -45,7 +45,7 @@ def test_update_pins_what_debian_has_and_names_what_moved(
         return {"linux-source-6.12": "6.12.2-1", "bc": "1.07", "redis-server": "8.0"}
 
     monkeypatch.setattr(newest, "newest", offered)
-    assert cli.main(["pins", "--update"]) == 0
+    assert run("pins", "--update") == 0
     out, err = capsys.readouterr()
     assert "linux-source-6.12: 6.12.1-1 -> 6.12.2-1\nredis-server: not pinned -> 8.0\n" in out
     assert "2 versions moved" in " ".join(err.split())
@@ -58,13 +58,13 @@ def test_update_says_if_nothing_is_newer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(newest, "newest", lambda _: pins.read())
-    assert cli.main(["pins", "--update"]) == 0
+    assert run("pins", "--update") == 0
     assert "nothing newer" in capsys.readouterr().out
 
 
 def test_dry_run_changes_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = file.read_text()
-    assert cli.main(["pins", "--update", "--dry-run"]) == 0
+    assert run("pins", "--update", "--dry-run") == 0
     assert "would rewrite" in capsys.readouterr().out
     assert file.read_text() == before
 
