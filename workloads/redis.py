@@ -45,7 +45,7 @@ KEYS = 50_000
 VALUE = 1024
 PIPELINE = 16
 # Requests a second of all clients together under all-fast, and how many of 100 are SET.
-RATE = 700_000
+RATE = 900_000
 SETS = 75
 # The hot keys, as a fraction of all keys.
 HOT = 1 / 20

@@ -53,7 +53,7 @@ VALUE = 4000
 TABLE = 4 << 20
 CLIENTS = 16
 # Operations a second of all clients together under all-fast.
-RATE = 112_000
+RATE = 135_000
 # Operations that a client does before it does something else.
 TURN = 50
 KINDS = ("read_random", "write_random", "read_sequence", "write_sequence")

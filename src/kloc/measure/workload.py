@@ -33,8 +33,8 @@ REGION = 0.5
 SLICES = 8
 """So many slices of a warm-up are as long as the region."""
 
-SLICES_MAX = 2 * SLICES
-"""The most slices of a warm-up of the workloads here: it is at most twice as long as the region."""
+SLICES_MAX = 3 * SLICES // 2
+"""The most slices of a warm-up of the workloads here: at most 1.5 times the region."""
 
 WARM_SEED = 1000
 """Added to the seed of the warm-up, whose operations are of the same kind, but others."""
