@@ -17,7 +17,7 @@ from kloc.machine import launcher
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts
 from kloc.machine.profile import Profile
-from kloc.measure.policy import Policy
+from kloc.measure.policy import OFF, Policy
 
 JOB = "kernel-check"
 """The name of the job that asks the kernel."""
@@ -38,8 +38,8 @@ def unsupported(
     """Return what the kernel of `parts` lacks, by the name of the policy that needs it.
 
     Policies that the kernel supports are left out; without any, or on a kernel of ours, nothing is
-    run. The value 0 of a file that the kernel does not have is supported: what the file enables is
-    off. Raises KlocError if the kernel does not boot.
+    run. Values that are OFF are supported for files that the kernel does not have. Raises KlocError
+    if the kernel does not boot.
     """
     needed = {one.name: _settings(one, workloads, host) for one in policies}
     settings = sorted({setting for of_policy in needed.values() for setting in of_policy})
@@ -104,6 +104,6 @@ def answers(settings: Sequence[Setting], printed: str) -> dict[Setting, str]:
 def _attempt(number: int, file: str, value: str) -> str:
     """Return shell commands that print `absent` or `refused` and the number if a setting fails."""
     path = shlex.quote(file)
-    absent = ":" if value == "0" else f"echo {ABSENT} {number}"
+    absent = ":" if value in OFF else f"echo {ABSENT} {number}"
     write = f"{{ echo {shlex.quote(value)} >{path}; }} 2>/dev/null" if value else ":"
     return f"if [ ! -e {path} ]; then {absent}; elif ! {write}; then echo {REFUSED} {number}; fi\n"

@@ -42,6 +42,12 @@ DEFAULT = "kloc"
 COMPARED = ("all-slow", "naive", "stock", "tpp", "kloc", "oracle", "all-fast")
 """The default rows of a comparison, from the lower bound to the upper one."""
 
+SELECTED = "/sys/kernel/mm/tiering/policy"
+"""The file that selects a policy of the kernel; it is written last, after what the policy reads."""
+
+OFF = ("0", "none", "naive")
+"""Values of files that a kernel need not have: without the file, it does what they ask for."""
+
 TIMINGS = ("fast", "slow")
 COUNTERS = ("promoted", "demoted", "hint_faults")
 
@@ -94,7 +100,10 @@ class Policy:
         periods = {
             path: str(max(1, round(value / profile.scale))) for path, value in self.divided.items()
         }
-        return {**self.set, **periods, **self.tuned.get(workload, {})}
+        values = {**self.set, **periods, **self.tuned.get(workload, {})}
+        if SELECTED in values:
+            values[SELECTED] = values.pop(SELECTED)
+        return values
 
 
 def names() -> list[str]:

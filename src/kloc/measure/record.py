@@ -53,8 +53,8 @@ MOVES = ("promoted", "demoted", "moved")
 """The keys of a time series that have moved pages."""
 
 UNDESCRIBED = (
-    "a kernel without kloc's driver: kinds of pages are unknown, there are no contexts, and moved "
-    "pages are those of /proc/vmstat"
+    "a kernel without kloc's driver: kinds of pages are unknown, and moved pages are those of "
+    "/proc/vmstat"
 )
 """The note on a kernel that does not describe its pages and moves."""
 
@@ -123,7 +123,7 @@ def from_raw(
         "warm_up": warm_up(raw),
         "hint_faults": vmstat[HINT_FAULTS],
         "vmstat": vmstat,
-        "contexts": contexts(raw.frames),
+        "tiering": tiering(raw.frames),
         "clock_error": clock_error(model),
         "inputs": dict(raw.inputs),
         "notes": [],
@@ -234,14 +234,15 @@ def vmstat_change(frames: Mapping[str, str]) -> dict[str, int]:
     return {name: end.get(name, 0) - begin.get(name, 0) for name in VMSTAT_KEPT}
 
 
-def contexts(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Return the change of contexts' statistics over the region, and their values at its end.
+def tiering(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return the change of the kernel policy's counts over the region, and their values at its end.
 
-    The names are those of /sys/kernel/mm/kloc/stat. Empty if the kernel has no contexts.
+    The names are KIND/COUNT, of the files in /sys/kernel/mm/tiering/stats, and the figures
+    `page_bytes`, `knodes` and `knode_bytes`. Empty if the kernel has no policies of memory tiers.
     """
-    if "contexts_end" not in frames:
+    if "tiering_end" not in frames:
         return {}
-    begin, end = (_vmstat(frames[name]) for name in ("contexts_begin", "contexts_end"))
+    begin, end = (_vmstat(frames[name]) for name in ("tiering_begin", "tiering_end"))
     changed = {name: value - begin.get(name, 0) for name, value in end.items()}
     return {"changed": {name: value for name, value in changed.items() if value}, "end": end}
 
@@ -339,4 +340,4 @@ def _words(counters: Iterable[str]) -> str:
 
 
 def _vmstat(text: str) -> dict[str, int]:
-    return {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", text, re.M)}
+    return {name: int(value) for name, value in re.findall(r"^([\w/]+) (\d+)$", text, re.M)}

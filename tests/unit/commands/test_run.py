@@ -62,7 +62,7 @@ def test_a_policy_that_another_kernel_lacks_is_refused_before_anything_runs(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = SimpleNamespace(kernel=SimpleNamespace(release="6.12-cloud"))
-    lacks = {"kloc": "the kernel has no /sys/kernel/mm/kloc/mode"}
+    lacks = {"kloc": "the kernel has no /sys/kernel/mm/tiering/policy"}
     monkeypatch.setattr(command, "prepare_parts", lambda *_, **__: parts)
     monkeypatch.setattr(command.kernel_support, "unsupported", lambda *_: lacks)
     with pytest.raises(KlocError, match=r"policy kloc cannot run on kernel 6\.12-cloud"):

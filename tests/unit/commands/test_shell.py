@@ -30,7 +30,7 @@ def test_shell_has_policy_packages_and_commands(
     (job,) = jobs
     assert job.shell and job.commands
     assert job.packages == ("fio", *guest_commands.PACKAGES)
-    assert job.settings["/sys/kernel/mm/kloc/enabled"] == "1"
+    assert job.settings["/sys/kernel/mm/tiering/policy"] == "kloc"
     assert "policy kloc" in capsys.readouterr().err
 
 

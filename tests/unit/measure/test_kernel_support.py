@@ -70,6 +70,8 @@ def test_settings_are_tried_and_those_that_fail_have_a_reason(tmp_path: Path) ->
         (f"{tmp_path}/off", "0"),
         (f"{tmp_path}/file", ""),
         (f"{tmp_path}/unread", ""),
+        (f"{tmp_path}/policy", "naive"),
+        (f"{tmp_path}/policy", "kloc"),
     ]
     script = kernel_support.script(settings)
     done = subprocess.run(["sh", "-e", "-c", script], capture_output=True, text=True, check=True)
@@ -77,6 +79,7 @@ def test_settings_are_tried_and_those_that_fail_have_a_reason(tmp_path: Path) ->
         settings[1]: f"the kernel's {tmp_path}/directory does not take 2",
         settings[2]: f"the kernel has no {tmp_path}/no such",
         settings[5]: f"the kernel has no {tmp_path}/unread",
+        settings[7]: f"the kernel has no {tmp_path}/policy",
     }
     assert (tmp_path / "file").read_text() == "1\n"
 

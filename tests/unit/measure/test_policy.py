@@ -14,6 +14,11 @@ DEMOTION = "/sys/kernel/mm/numa/demotion_enabled"
 SCAN_DELAY = "/sys/kernel/debug/sched/numa_balancing/scan_delay_ms"
 
 
+def written_in(name: str) -> str:
+    """Return the text of a policy's file."""
+    return policy.path(name).read_text()
+
+
 @pytest.mark.parametrize("name", policy.names())
 def test_every_policy_loads(name: str) -> None:
     assert policy.load(name).summary
@@ -31,6 +36,9 @@ def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
         ("all-slow", "0", "1"),
         ("all-fast", "0", "1"),
         ("naive", "0", "0"),
+        ("dram-first", "0", "0"),
+        ("remote-first", "0", "0"),
+        ("migration-only", "0", "1"),
         ("stock", "0", "0"),
         ("autonuma", "1", "0"),
         ("tpp", "2", "1"),
@@ -120,13 +128,32 @@ def test_settings_win_over_every_table_of_the_other_policy(
     assert mine.settings("redis", host) == mine.settings("", host)
 
 
+SHARE = "/sys/kernel/mm/tiering/kloc-cap/share"
+
+
 @pytest.mark.parametrize("name", ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap"])
-def test_a_control_differs_from_kloc_only_in_mode_and_limit(name: str) -> None:
+def test_a_control_differs_from_kloc_only_in_the_kernels_policy(name: str) -> None:
     host = profile.load("tiered")
     kloc, control = policy.load("kloc").settings("", host), policy.load(name).settings("", host)
     changed = {path for path in control if control[path] != kloc.get(path)}
-    assert changed <= {"/sys/kernel/mm/kloc/mode", "/sys/kernel/mm/kloc/node0/max_kb"}
-    assert control["/sys/kernel/mm/kloc/mode"] == name.removeprefix("kloc-")
+    assert changed == {policy.SELECTED} | ({SHARE} if name == "kloc-cap" else set())
+    assert kloc[policy.SELECTED] == "kloc"
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in policy.names() if policy.SELECTED in written_in(one)]
+)
+def test_a_policy_of_the_kernel_is_selected_last_and_has_the_same_name(name: str) -> None:
+    for what in ("", *workload.names()):
+        settings = policy.load(name).settings(what, profile.load("tiered"))
+        assert list(settings.items())[-1] == (policy.SELECTED, name), what
+
+
+@pytest.mark.parametrize("name", ["dram-first", "remote-first"])
+def test_policies_that_only_place_differ_from_naive_in_the_kernels_policy(name: str) -> None:
+    host = profile.load("tiered")
+    naive = policy.load("naive").settings("", host)
+    assert policy.load(name).settings("", host) == {**naive, policy.SELECTED: name}
 
 
 KLOC_AND_ITS_CONTROLS = [name for name in policy.names() if name.partition("-")[0] == "kloc"]
@@ -143,8 +170,8 @@ def test_kloc_and_its_controls_have_the_watermarks_of_tpp(name: str) -> None:
     assert one.settings("redis", host)[WATERMARK] == "1000"
 
 
-def test_kloc_has_no_settings_for_single_workloads_but_those_of_tpp() -> None:
-    assert "[for." not in policy.path("kloc").read_text()
+def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_of_tpp() -> None:
+    assert not [name for name in KLOC_AND_ITS_CONTROLS if "[for." in written_in(name)]
     assert policy.load("kloc").tuned == policy.load("tpp").tuned
 
 

@@ -47,7 +47,7 @@ KEYS = [
     "warm_up",
     "hint_faults",
     "vmstat",
-    "contexts",
+    "tiering",
     "clock_error",
     "inputs",
     "notes",
@@ -169,8 +169,18 @@ def test_a_kernel_without_the_driver_is_noted_and_its_own_counters_are_taken() -
     assert result["pages"] == {}
     assert "migrated_pages" not in result["warm_up"]
     note, idle = result["notes"]
-    assert "driver" in note and "kinds" in note and "contexts" in note
+    assert "driver" in note and "kinds" in note and "vmstat" in note
     assert idle == "no page was promoted"
+
+
+def test_counts_of_the_kernels_policy_are_kept_with_their_change() -> None:
+    begin = "file/demoted_inactive 5\nfile/placed_fast 7\nknodes 2\n"
+    end = "file/demoted_inactive 9\nfile/placed_fast 7\nknodes 1\n"
+    assert run(more={"tiering_begin": begin, "tiering_end": end})["tiering"] == {
+        "changed": {"file/demoted_inactive": 4, "knodes": -1},
+        "end": {"file/demoted_inactive": 9, "file/placed_fast": 7, "knodes": 1},
+    }
+    assert run()["tiering"] == {}
 
 
 def test_settings_that_the_kernel_lacks_are_noted() -> None:
