@@ -6,15 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 CONTEXTS = """\
-id kind active age openers heat cpu fast slow dev ino path
-1 directory 0 0 0 1 0 0 0 8:1 2 /
-2 file 1 0 2 3 1 512 256 8:1 12 /var/lib/a\\040b
-3 file 0 7 0 1 0 0 25600 8:1 13 /srv/backup
-4 blockdev 1 1 0 2 0 128 0 8:1 9 -
-5 file 0 3 0 1 0 64 0 8:17 14 /deep/er/file
-6 file 0 200 1 1 3 1 0 0:31 15 -
-7 directory 0 0 0 4 2 0 0 8:1 16 /var/lib
-8 file 0 2 0 1 0 2 0 8:33 17 /else[where]
+id kind active age open cpu fast slow dev ino path
+1 file 0 0 0 0 0 0 8:1 2 /
+2 file 1 0 1 1 512 256 8:1 12 /var/lib/a\\040b
+3 file 0 7 0 0 0 25600 8:1 13 /srv/backup
+4 blockdev 1 1 0 0 128 0 8:1 9 -
+5 file 0 3 0 0 64 0 8:17 14 /deep/er/file
+6 file 0 200 1 3 1 0 0:31 15 -
+7 file 0 0 0 2 0 0 8:1 16 /var/lib/c
+8 file 0 2 0 0 2 0 8:33 17 /else[where]
 """
 
 MOUNTS = """\
@@ -24,46 +24,55 @@ MOUNTS = """\
 24 21 8:17 /deep /mnt/with\\040space rw - xfs /dev/sdb1 rw
 """
 
-STAT = """\
-demoted_inactive_file 40000
-demoted_inactive_blockdev 0
-demoted_unused_file 1000
-demoted_unused_blockdev 24
-demoted_last_file 0
-promoted_whole_file 3000
-promoted_used_file 500
-not_moved_pinned_file 76
-not_moved_busy_file 400
-not_moved_unpaid_file 5000
-placed_fast_file 90000
-placed_slow_file 10000
-predicted_file 12
-mispredicted_file 3
-trial_level1_pages 7
-trial_level1_uses 2
-knodes 8
-knode_bytes 1048576
-page_bytes 2097152
-kmap_lookups_saved 9000
-kmap_lookups 1000
-"""
+COUNTS = {
+    "file/demoted_inactive": 40000,
+    "file/demoted_inactive_freed": 2000,
+    "file/demoted_inactive_returned": 1000,
+    "file/demoted_unused": 1000,
+    "file/demoted_unused_freed": 50,
+    "file/demoted_unused_returned": 0,
+    "file/demoted_old": 0,
+    "file/promoted_active": 3000,
+    "file/promoted_active_freed": 300,
+    "file/promoted_active_returned": 600,
+    "file/promoted_used": 500,
+    "file/not_moved_pinned": 76,
+    "file/not_moved_busy": 400,
+    "file/not_moved_failed": 5000,
+    "file/placed_fast": 90000,
+    "file/placed_slow": 10000,
+    "anon/demoted_old": 0,
+    "blockdev/demoted_unused": 24,
+}
 
 SETTINGS = {
-    "enabled": "1",
-    "mode": "migrate",
-    "scope": "all",
-    "kinds": "file blockdev",
-    "rate_mbps": "0",
-    "reserve_pages": "1540",
+    "tiering/policies": "none naive kloc kloc-cap",
+    "tiering/policy": "kloc",
+    "tiering/scan_us": "1000000",
+    "tiering/rate_mbps": "512",
+    "tiering/pin": "8",
+    "tiering/page_bytes": "2097152",
+    "tiering/kloc/inactive_age": "8",
+    "tiering/kloc-cap/share": "50",
+    "kloc/scope": "all",
+    "kloc/kinds": "file blockdev",
+    "kloc/knodes": "8",
+    "kloc/knode_bytes": "1048576",
+    "kloc/node0/max_kb": "max",
 }
+"""The content of files in /sys/kernel/mm."""
 
 
 def make(root: Path, **changed: str) -> Path:
-    """Create the files under `root`, with some settings `changed`, and return `root`."""
-    settings = {**SETTINGS, **changed}
-    files = {f"sys/kernel/mm/kloc/{name}": f"{value}\n" for name, value in settings.items()}
-    files["sys/kernel/mm/kloc/stat"] = STAT
-    files["sys/kernel/mm/kloc/node0/max_kb"] = "max\n"
+    """Create the files under `root`, and return `root`.
+
+    `changed` has other values of settings, by the file's name.
+    """
+    files = {
+        f"sys/kernel/mm/{path}": f"{changed.get(path.rpartition('/')[2], value)}\n"
+        for path, value in SETTINGS.items()
+    }
+    files |= {f"sys/kernel/mm/tiering/stats/{name}": f"{value}\n" for name, value in COUNTS.items()}
     files["sys/kernel/debug/kloc/contexts"] = CONTEXTS.replace(" ", "\t")
     files["proc/self/mountinfo"] = MOUNTS
     files["sys/fs/cgroup/a/memory.kloc.max"] = "max\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc status`: shows settings, counters and totals of contexts on the running kernel."""
+"""`kloc status`: shows the selected policy of memory tiers, its counts and its contexts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output
-from kloc.server import contexts
+from kloc.server import contexts, tiering
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 USAGE = ("[options]",)
 
 DESCRIPTION = """\
-Show the settings, the counters and the totals of contexts on the running kernel: on a server with
-CONFIG_KLOC, or in kloc's machine. The pages in each tier are only known to root.
+Show which policy of memory tiers the running kernel has selected, its settings, what it moved and
+placed since boot, and the contexts of files: on a server with CONFIG_TIERING, or in kloc's machine.
+The pages of contexts in each tier are only known to root.
 """
 
 EXAMPLES = (
     ("kloc status", "print tables"),
-    ("kloc status --json -", "print all counters as JSON"),
+    ("kloc status --json -", "print all counts as JSON"),
 )
 
-GROUPS = ("demoted", "promoted", "not_moved", "placed")
-"""The groups of page counters in the file stat, which are called GROUP_REASON_KIND."""
+MOVES = ("demoted", "promoted")
+"""The groups of counts of pages that were copied."""
 
 SCOPES = {
     contexts.ALL: "files of all processes",
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the status."""
     output.check(args)
-    contexts.check_kernel()
+    tiering.check_kernel()
     status = document()
     output.deliver(args, status, lambda: _print(status))
     for remark in _remarks(status):
@@ -56,30 +57,33 @@ def run(args: argparse.Namespace) -> int:
 
 def document() -> dict[str, Any]:
     """Return the status as --json writes it; memory is in pages unless the key says bytes."""
-    settings = contexts.read_settings()
-    counts = contexts.read_counts()
-    totals, unseen = _totals_by_kind()
+    counts = tiering.read_counts()
+    has_contexts = contexts.exist()
+    totals, unseen = _totals_by_kind() if has_contexts else ({}, None)
     return {
         "kernel": os.uname().release,
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
-        "enabled": contexts.enabled(),
-        "scope": settings.get("scope", contexts.ALL),
-        "settings": settings,
+        "policy": tiering.selected(),
+        "policies": tiering.names(),
+        "has_contexts": has_contexts,
+        "scope": contexts.scope(),
+        "kinds": contexts.kinds(),
+        "settings": tiering.read_settings(),
         "limits": {
             "nodes_kb": contexts.read_node_limits(),
             "cgroups": contexts.read_cgroup_limits(),
         },
-        "knodes": counts.get("knodes", 0),
+        "knodes": contexts.read_figure("knodes"),
         "contexts": totals,
         "contexts_unseen": unseen,
-        **{group: _by_reason(counts, group) for group in GROUPS},
-        "memory": {
-            "knodes": counts.get("knode_bytes", 0),
-            "pages": counts.get("page_bytes", 0),
+        **{group: _by_reason(counts, group) for group in tiering.REASONS},
+        **{
+            fate: {group: _by_reason(counts, group, f"_{fate}") for group in MOVES}
+            for fate in (tiering.FREED, tiering.RETURNED)
         },
-        "lookups": {
-            "saved": counts.get("kmap_lookups_saved", 0),
-            "made": counts.get("kmap_lookups", 0),
+        "memory": {
+            "knodes": contexts.read_figure("knode_bytes"),
+            "pages": tiering.read_page_bytes(),
         },
         "counts": counts,
     }
@@ -99,18 +103,22 @@ def _totals_by_kind() -> tuple[dict[str, Counter[str]] | None, str | None]:
     return dict(sorted(kinds.items())), None
 
 
-def _by_reason(counts: Mapping[str, int], group: str) -> dict[str, int]:
-    """Return the pages of a group by reason, of all kinds together."""
-    reasons: Counter[str] = Counter()
-    for name, pages in counts.items():
-        if name.startswith(f"{group}_"):
-            reasons[name.removeprefix(f"{group}_").rpartition("_")[0]] += pages
-    return dict(reasons)
+def _by_reason(
+    counts: Mapping[str, Mapping[str, int]], group: str, suffix: str = ""
+) -> dict[str, int]:
+    """Return the pages of a group by reason, of all kinds together.
+
+    `suffix` is that of the names of the counts.
+    """
+    return {
+        reason: sum(kind.get(f"{group}_{reason}{suffix}", 0) for kind in counts.values())
+        for reason in tiering.REASONS[group]
+    }
 
 
 def _remarks(status: Mapping[str, Any]) -> Iterator[str]:
-    if not status["enabled"]:
-        yield f"contexts are disabled; {contexts.HOW_TO_ENABLE}"
+    if not status["has_contexts"]:
+        yield f"{contexts.missing()}; {contexts.HOW_TO_SELECT}"
     if status["contexts_unseen"]:
         yield f"pages in each tier are unknown: {status['contexts_unseen']}"
 
@@ -126,25 +134,56 @@ def _print(status: Mapping[str, Any]) -> None:
 def _state(status: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
-    settings = status["settings"]
-    saved, made = status["lookups"]["saved"], status["lookups"]["made"]
     rows = {
-        "contexts": f"{'enabled' if status['enabled'] else 'disabled'}, Linux {status['kernel']}",
-        "mode": settings.get("mode", ""),
-        "scope": SCOPES.get(status["scope"], status["scope"]),
-        "kinds": ", ".join(settings.get("kinds", "").split()) or "none",
+        "policy": f"{status['policy']}, Linux {status['kernel']}",
+        **_settings(status),
+        **(_contexts_state(status) if status["has_contexts"] else {}),
         "limits": _limits(status["limits"]),
-        "rate": f"{settings['rate_mbps']} MB/s" if settings.get("rate_mbps", "0") != "0" else "any",
-        "knodes": f"{status['knodes']:,}, {_knode_memory(status)}",
-        "counts of pages": _mib(status["memory"]["pages"]),
-        "kmap look-ups saved": f"{_share(saved, saved + made)} of {saved + made:,}",
-        "streams": f"{_total(status, 'predicted'):,} predicted, "
-        f"{_total(status, 'mispredicted'):,} of them wrong",
+        "records of pages": _mib(status["memory"]["pages"]),
+        "copies": _wasted(status),
     }
     table = Table(box=None, show_header=False, pad_edge=False)
     for label, value in rows.items():
         table.add_row(label, value)
     return table
+
+
+def _settings(status: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings that the selected policy has, by label."""
+    settings, rows = status["settings"], {}
+    if "scan_us" in settings:
+        rows["scan"] = f"{int(settings['scan_us']) / 1000:,g} ms"
+    if "rate_mbps" in settings:
+        rate = settings["rate_mbps"]
+        rows["rate"] = "no limit" if rate == "0" else f"{int(rate):,} MiB/s"
+    if "pin" in settings:
+        rows["pin"] = f"pages stay in fast memory after {settings['pin']} moves"
+    own = f"{status['policy']}/"
+    for name, value in settings.items():
+        if name.startswith(own):
+            rows[name.removeprefix(own).replace("_", " ")] = value
+    return rows
+
+
+def _contexts_state(status: Mapping[str, Any]) -> dict[str, str]:
+    """Return whose files have contexts, and the memory of these, by label."""
+    return {
+        "contexts": SCOPES.get(status["scope"], status["scope"]),
+        "kinds": ", ".join(status["kinds"]) or "none",
+        "knodes": f"{status['knodes']:,}, {_knode_memory(status)}",
+    }
+
+
+def _wasted(status: Mapping[str, Any]) -> str:
+    """Return which shares of the copied pages were freed, or moved back, soon after that."""
+    copied = sum(sum(status[group].values()) for group in MOVES)
+    freed, returned = (
+        _share(sum(sum(group.values()) for group in status[fate].values()), copied)
+        for fate in (tiering.FREED, tiering.RETURNED)
+    )
+    if not copied:
+        return "no page was copied"
+    return f"{freed} freed and {returned} moved back within ten scans"
 
 
 def _knode_memory(status: Mapping[str, Any]) -> str:
@@ -173,22 +212,27 @@ def _limits(limits: Mapping[str, Any]) -> str:
 def _moves(status: Mapping[str, Any]) -> Table:
     """Return a table of pages by what happened to them and why.
 
-    Percentages of moves are of all attempted moves, failed ones included.
+    Shares of moves are of all attempted moves, failed ones included. `freed` and `returned` are
+    shares of the pages that were copied for the same reason.
     """
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("pages since boot", "number", "MiB", "share"):
+    for title in ("pages since boot", "number", "MiB", "share", "freed", "returned"):
         table.add_column(title, justify="left" if title.startswith("pages") else "right")
-    attempted = sum(sum(status[group].values()) for group in ("demoted", "promoted", "not_moved"))
+    attempted = sum(sum(status[group].values()) for group in (*MOVES, "not_moved"))
     placed = sum(status["placed"].values())
-    for group in GROUPS:
+    for group in tiering.REASONS:
         total = placed if group == "placed" else attempted
         for reason, pages in status[group].items():
             size = _mib(pages * status["page_bytes"], "")
             label = f"{group.replace('_', ' ')}, {reason}"
-            table.add_row(label, f"{pages:,}", size, _share(pages, total))
+            fates = [
+                _share(status[fate][group][reason], pages) if group in MOVES else ""
+                for fate in (tiering.FREED, tiering.RETURNED)
+            ]
+            table.add_row(label, f"{pages:,}", size, _share(pages, total), *fates)
     return table
 
 
@@ -205,12 +249,6 @@ def _contexts(status: Mapping[str, Any]) -> Table:
         sizes = [_mib(totals[tier] * status["page_bytes"], "") for tier in ("fast", "slow")]
         table.add_row(kind, f"{totals['number']:,}", f"{totals['active']:,}", *sizes)
     return table
-
-
-def _total(status: Mapping[str, Any], event: str) -> int:
-    """Return the sum of an event's counters over all kinds."""
-    counts: Mapping[str, int] = status["counts"]
-    return sum(value for name, value in counts.items() if name.startswith(f"{event}_"))
 
 
 def _mib(size: int, unit: str = " MiB") -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output, values
-from kloc.server import contexts
+from kloc.server import contexts, tiering
 from kloc.server.contexts import Context
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ KEYS: dict[str, Key] = {
     "slow": lambda context: context.slow,
     "size": lambda context: context.fast + context.slow,
     "age": lambda context: context.age,
-    "heat": lambda context: context.heat,
-    "openers": lambda context: context.openers,
     "id": lambda context: context.id,
 }
 """The keys of --sort; contexts with the highest value come first."""
@@ -95,9 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the contexts: once with --once or --json, else until Ctrl-C."""
     output.check(args)
-    contexts.check_kernel()
-    if not contexts.enabled():
-        raise KlocError("contexts are disabled, so there are none", contexts.HOW_TO_ENABLE)
+    tiering.check_kernel()
+    if not contexts.exist():
+        raise KlocError(contexts.missing(), contexts.HOW_TO_SELECT)
     if args.json is not None:
         shown = view(args)
         output.deliver(args, _document(shown), lambda: _console().print(picture(shown)))
@@ -161,26 +159,30 @@ def picture(shown: View) -> RenderableType:
 
     total = shown.total
     heading = (
-        f"{total['number']:,} contexts, {total['active']:,} active; "
+        f"policy {tiering.selected()}: {total['number']:,} contexts, {total['active']:,} active; "
         f"{_mib(total['fast'])} MiB in fast memory, {_mib(total['slow'])} MiB in slow memory"
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("fast, MiB", "slow, MiB", "active", "age", "openers", "CPU"):
+    for title in ("fast, MiB", "slow, MiB", "active", "age", "open", "CPU"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("path", overflow="ellipsis", no_wrap=True)
     for path, context in shown.rows:
-        active = "yes" if context.active else "no"
-        numbers = (context.age, context.openers, context.cpu)
-        name = _printable(path) + ("/" if context.kind == "directory" and path != "/" else "")
+        active, is_open = ("yes" if value else "no" for value in (context.active, context.open))
         sizes = (_mib(context.fast), _mib(context.slow))
-        table.add_row(*sizes, active, *map(str, numbers), Text(name))
+        age, cpu = str(context.age), str(context.cpu)
+        table.add_row(*sizes, active, age, is_open, cpu, Text(_printable(path)))
     return Group(Text(heading), table)
 
 
 def _document(shown: View) -> dict[str, Any]:
     """Return a view as --json writes it."""
     rows = [{"place": path, **asdict(context)} for path, context in shown.rows]
-    return {"page_bytes": _page_bytes(), "total": shown.total, "contexts": rows}
+    return {
+        "page_bytes": _page_bytes(),
+        "policy": tiering.selected(),
+        "total": shown.total,
+        "contexts": rows,
+    }
 
 
 def _lines(args: argparse.Namespace) -> int:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Inspects and controls contexts on the running kernel. Imports only kloc.base."""
+"""Inspects policies of memory tiers and contexts on the running kernel. Imports only kloc.base."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the contexts of the running kernel, their settings and their counts.
+"""Reads the contexts of the running kernel, whose files get them, and their limits.
 
 The files are those of /sys/kernel/mm/kloc and /sys/kernel/debug/kloc; sysfs-kernel-mm-kloc and
 debugfs-kloc in kernel/files/Documentation/ABI/testing describe them.
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kloc.base.errors import KlocError
-
-ROOT = Path("/")
-"""The directory that all paths below are relative to; tests set another one."""
+from kloc.server import system, tiering
+from kloc.server.system import AS_ROOT, read
 
 SETTINGS = "sys/kernel/mm/kloc"
 CONTEXTS = "sys/kernel/debug/kloc/contexts"
@@ -27,8 +26,10 @@ ALL, CHOSEN = "all", "chosen"
 
 NO_LIMIT = "max"
 
-AS_ROOT = "run this command as root, for example with sudo"
-HOW_TO_ENABLE = f"as root: echo 1 > /{SETTINGS}/enabled"
+POLICIES = ("kloc", "kloc-nomigrate", "kloc-random", "kloc-allactive")
+"""The kernel's policies under which files have contexts."""
+
+HOW_TO_SELECT = f"as root: echo {POLICIES[0]} > /{tiering.POLICY}"
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ class Context:
     kind: str
     active: bool
     age: int
-    openers: int
-    heat: int
+    open: bool
     cpu: int
     fast: int
     slow: int
@@ -58,44 +58,39 @@ class Mount:
     point: PurePosixPath
 
 
-def check_kernel() -> None:
-    """Raise KlocError if the running kernel has no contexts."""
-    if not (ROOT / SETTINGS / "enabled").exists():
-        raise KlocError(
-            f"this kernel, Linux {os.uname().release}, has no contexts: /{SETTINGS} does not exist",
-            "boot a kernel with CONFIG_KLOC=y, or try contexts in kloc's own machine: "
-            "kloc run --policy kloc -- kloc status",
-        )
+def exist() -> bool:
+    """Return whether the selected policy has contexts.
+
+    A policy that this module does not know has some if there are knodes.
+    """
+    return tiering.selected() in POLICIES or read_figure("knodes") > 0
 
 
-def enabled() -> bool:
-    """Return whether contexts are enabled."""
-    return read_setting("enabled") == "1"
+def missing() -> str:
+    """Return the message that the selected policy has no contexts."""
+    return f"the selected policy, {tiering.selected()}, has no contexts"
 
 
-def read_setting(name: str) -> str | None:
-    """Return the content of a settings file, None if this kernel does not have it."""
-    return _read(ROOT / SETTINGS / name)
+def scope() -> str:
+    """Return whose files get contexts: ALL or CHOSEN."""
+    return read(f"{SETTINGS}/scope") or ALL
 
 
-def read_settings() -> dict[str, str]:
-    """Return the values of all settings, except `enabled`, by file name."""
-    names = sorted(path.name for path in (ROOT / SETTINGS).iterdir() if path.is_file())
-    values = {name: read_setting(name) for name in names if name not in ("enabled", "stat")}
-    return {name: value for name, value in values.items() if value is not None}
+def kinds() -> list[str]:
+    """Return the kinds of contexts that are placed and moved."""
+    return (read(f"{SETTINGS}/kinds") or "").split()
 
 
-def read_counts() -> dict[str, int]:
-    """Return the counters in the file `stat` by name."""
-    pairs = (line.split() for line in (read_setting("stat") or "").splitlines())
-    return {name: int(value) for name, value in pairs}
+def read_figure(name: str) -> int:
+    """Return the number in a file of SETTINGS, 0 if this kernel does not have it."""
+    return int(read(f"{SETTINGS}/{name}") or 0)
 
 
 def read_node_limits() -> dict[str, str]:
     """Return the limit of each fast node by its name: KiB of page cache, or NO_LIMIT."""
     limits = {}
-    for path in sorted((ROOT / SETTINGS).glob("node*/max_kb"), key=_node_number):
-        value = _read(path)
+    for path in sorted((system.ROOT / SETTINGS).glob("node*/max_kb"), key=_node_number):
+        value = read(path)
         if value is not None:
             limits[path.parent.name] = value
     return limits
@@ -105,10 +100,10 @@ def read_cgroup_limits() -> dict[str, dict[str, str]]:
     """Return `enabled`, `max` and `current` of each cgroup that has a limit or is chosen."""
     limits = {}
     names = ("enabled", "max", "current")
-    for path in sorted((ROOT / CGROUPS).rglob("memory.kloc.max")):
-        values = {name: _read(path.with_name(f"memory.kloc.{name}")) for name in names}
+    for path in sorted((system.ROOT / CGROUPS).rglob("memory.kloc.max")):
+        values = {name: read(path.with_name(f"memory.kloc.{name}")) for name in names}
         if values["max"] not in (NO_LIMIT, None) or values["enabled"] == "1":
-            cgroup = path.parent.relative_to(ROOT / CGROUPS)
+            cgroup = path.parent.relative_to(system.ROOT / CGROUPS)
             limits[f"/{cgroup}"] = {
                 name: value for name, value in values.items() if value is not None
             }
@@ -117,7 +112,7 @@ def read_cgroup_limits() -> dict[str, dict[str, str]]:
 
 def read_contexts() -> Iterator[Context]:
     """Yield all contexts. Raises KlocError if they cannot be read."""
-    path = ROOT / CONTEXTS
+    path = system.ROOT / CONTEXTS
     try:
         with path.open(errors="surrogateescape") as file:
             columns = file.readline().rstrip("\n").split("\t")
@@ -131,10 +126,10 @@ def read_contexts() -> Iterator[Context]:
 
 def _no_contexts_file() -> KlocError:
     """Return the error that says why debugfs has no file of contexts."""
-    check_kernel()
+    tiering.check_kernel()
     message = f"/{CONTEXTS} does not exist"
     # Only root can see what a mounted debugfs contains.
-    if (ROOT / "sys/kernel/debug").is_dir() and os.geteuid() != 0:
+    if (system.ROOT / "sys/kernel/debug").is_dir() and os.geteuid() != 0:
         return KlocError(message, AS_ROOT)
     return KlocError(
         message,
@@ -150,8 +145,7 @@ def _parse_context(columns: Mapping[str, str]) -> Context:
         kind=columns["kind"],
         active=columns["active"] == "1",
         age=int(columns["age"]),
-        openers=int(columns["openers"]),
-        heat=int(columns["heat"]),
+        open=columns["open"] == "1",
         cpu=int(columns["cpu"]),
         fast=int(columns["fast"]),
         slow=int(columns["slow"]),
@@ -163,7 +157,7 @@ def _parse_context(columns: Mapping[str, str]) -> Context:
 
 def read_mounts() -> list[Mount]:
     """Return all mounts that this process sees."""
-    text = (ROOT / "proc/self/mountinfo").read_text(errors="surrogateescape")
+    text = (system.ROOT / "proc/self/mountinfo").read_text(errors="surrogateescape")
     lines = (line.split(" ") for line in text.splitlines())
     return [
         Mount(fields[2], PurePosixPath(unescape(fields[3])), PurePosixPath(unescape(fields[4])))
@@ -172,7 +166,7 @@ def read_mounts() -> list[Mount]:
 
 
 def visible_path(context: Context, mounts: Sequence[Mount]) -> str:
-    """Return where the user finds a context's file, directory or block device.
+    """Return where the user finds a context's file or block device.
 
     This is its path below a mount point. If the file system is not mounted, it is the name of the
     device with the path on it: "sdc1:/file". If no path is known, it is the inode's number:
@@ -196,7 +190,7 @@ def visible_path(context: Context, mounts: Sequence[Mount]) -> str:
 def device_name(number: str) -> str:
     """Return the name of the block device "major:minor", or `number` itself if it has none."""
     try:
-        return (ROOT / "sys/dev/block" / number).readlink().name
+        return (system.ROOT / "sys/dev/block" / number).readlink().name
     except OSError:
         return number
 
@@ -204,14 +198,6 @@ def device_name(number: str) -> str:
 def unescape(text: str) -> str:
     r"""Return the text with each octal escape (`\040`) replaced by its character."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
-
-
-def _read(path: Path) -> str | None:
-    """Return a file's text without surrounding blanks, None if it cannot be read."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return None
 
 
 def _node_number(path: Path) -> int:

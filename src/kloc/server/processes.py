@@ -12,7 +12,8 @@ import os
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.server import contexts
+from kloc.server import contexts, tiering
+from kloc.server.system import AS_ROOT
 
 PR_KLOC = 0x4B4C4F43
 PR_KLOC_GET, PR_KLOC_SET = 0, 1
@@ -37,9 +38,9 @@ def release(pid: int = 0) -> None:
 
 def warn_if_ineffective() -> None:
     """Print a message if the kernel ignores at present which processes are chosen."""
-    if not contexts.enabled():
-        terminal.say(f"this has no effect while contexts are disabled; {contexts.HOW_TO_ENABLE}")
-    elif (contexts.read_setting("scope") or contexts.ALL) == contexts.ALL:
+    if not contexts.exist():
+        terminal.say(f"this has no effect: {contexts.missing()}; {contexts.HOW_TO_SELECT}")
+    elif contexts.scope() == contexts.ALL:
         terminal.say(
             "this has no effect while the files of all processes have contexts; "
             f"as root: echo {contexts.CHOSEN} > /{contexts.SETTINGS}/scope"
@@ -68,10 +69,10 @@ def _explain(number: int, pid: int) -> KlocError:
             "ps -e lists the processes",
         )
     if number == errno.EPERM:
-        return KlocError(f"no permission to choose or release process {pid}", contexts.AS_ROOT)
+        return KlocError(f"no permission to choose or release process {pid}", AS_ROOT)
     if number == errno.EINVAL:
         # The arguments are valid, so the kernel does not know PR_KLOC.
-        contexts.check_kernel()
+        tiering.check_kernel()
         return KlocError(
             f"this kernel, Linux {os.uname().release}, cannot choose processes: "
             "it does not know prctl(PR_KLOC)",

@@ -12,7 +12,7 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.server import contexts, processes
+from kloc.server import contexts, processes, system, tiering
 from support import made_up_kernel
 from support.command import parse, run
 
@@ -36,7 +36,7 @@ class Kernel:
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
     kernel = Kernel()
     monkeypatch.setattr(processes, "call_prctl", kernel.prctl)
-    monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
+    monkeypatch.setattr(system, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
     terminal.stderr.cache_clear()
     return kernel
 
@@ -57,18 +57,19 @@ def test_processes_are_chosen_and_released(
 
 @pytest.mark.parametrize("command", ["choose", "release"])
 @pytest.mark.parametrize(
-    ("scope", "enabled", "words"), [("all", "1", "scope"), ("chosen", "0", "disabled")]
+    ("scope", "policy", "words"), [("all", "kloc", "scope"), ("chosen", "naive", "naive")]
 )
 def test_choice_without_effect_is_reported(
     command: str,
     scope: str,
-    enabled: str,
+    policy: str,
     words: str,
     kernel: Kernel,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (contexts.ROOT / contexts.SETTINGS / "scope").write_text(f"{scope}\n")
-    (contexts.ROOT / contexts.SETTINGS / "enabled").write_text(f"{enabled}\n")
+    (system.ROOT / contexts.SETTINGS / "scope").write_text(f"{scope}\n")
+    (system.ROOT / contexts.SETTINGS / "knodes").write_text("0\n")
+    (system.ROOT / tiering.POLICY).write_text(f"{policy}\n")
     assert run(command, "12") == 0
     message = capsys.readouterr().err
     assert "no effect" in message and words in message

@@ -15,7 +15,7 @@ from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.paths import PROJECT
 from kloc.commands import exec as command
-from kloc.server import contexts, processes
+from kloc.server import contexts, processes, system
 from support import made_up_kernel
 from support.command import run
 
@@ -52,7 +52,7 @@ def test_process_is_chosen_before_it_becomes_the_command(
         return 0
 
     terminal.stderr.cache_clear()
-    monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
+    monkeypatch.setattr(system, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
     monkeypatch.setattr(processes, "call_prctl", prctl)
     monkeypatch.setattr(command, "replace_process", lambda program, _: events.append(program))
     run("exec", "--", "ls", "-l")
@@ -68,8 +68,8 @@ def test_kernel_without_contexts_is_reported(
         return -1
 
     monkeypatch.setattr(processes, "call_prctl", prctl)
-    monkeypatch.setattr(contexts, "ROOT", tmp_path / "nothing")
-    with pytest.raises(KlocError, match="has no contexts"):
+    monkeypatch.setattr(system, "ROOT", tmp_path / "nothing")
+    with pytest.raises(KlocError, match="has no policies of memory"):
         run("exec", "--", "true")
 
 
@@ -77,7 +77,7 @@ def test_kernel_without_contexts_is_reported(
     (Path("/") / contexts.SETTINGS).exists(), reason="the kernel of this host has contexts"
 )
 def test_kernel_of_this_host_has_no_contexts() -> None:
-    with pytest.raises(KlocError, match="has no contexts"):
+    with pytest.raises(KlocError, match="has no policies of memory"):
         processes.is_chosen()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.server import contexts
+from kloc.server import system
 from support import golden, made_up_kernel
 from support.command import run
 
@@ -27,7 +27,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def make(monkeypatch: pytest.MonkeyPatch, directory: Path, **changed: str) -> Path:
     """Let commands see the files of a kernel with the `changed` settings."""
-    monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(directory, **changed))
+    monkeypatch.setattr(system, "ROOT", made_up_kernel.make(directory, **changed))
     return directory
 
 
@@ -46,22 +46,32 @@ def test_status_is_printed_as_in_the_golden_file(
     assert printed.err == ""
 
 
-def test_json_has_settings_totals_limits_and_counters(
+def test_json_has_the_policy_settings_totals_limits_and_counts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make(monkeypatch, tmp_path, scope="chosen")
     run("status", "--json")
     document = json.loads(capsys.readouterr().out)
-    assert document["enabled"] is True
-    assert document["scope"] == "chosen"
-    assert document["settings"]["reserve_pages"] == "1540"
-    assert document["demoted"] == {"inactive": 40000, "unused": 1024, "last": 0}
-    assert document["not_moved"] == {"pinned": 76, "busy": 400, "unpaid": 5000}
+    assert (document["policy"], document["has_contexts"]) == ("kloc", True)
+    assert document["policies"] == ["none", "naive", "kloc", "kloc-cap"]
+    assert (document["scope"], document["kinds"]) == ("chosen", ["file", "blockdev"])
+    assert document["settings"] == {
+        "scan_us": "1000000",
+        "rate_mbps": "512",
+        "pin": "8",
+        "kloc/inactive_age": "8",
+        "kloc-cap/share": "50",
+    }
+    # All kinds of pages together.
+    demoted = {"inactive": 40000, "unused": 1024, "old": 0, "random": 0, "limit": 0}
+    assert document["demoted"] == demoted
+    assert document["freed"]["promoted"] == {"active": 300, "used": 0}
+    assert document["returned"]["promoted"] == {"active": 600, "used": 0}
+    assert document["not_moved"] == {"pinned": 76, "busy": 400, "unmovable": 0, "failed": 5000}
     assert document["memory"] == {"knodes": 1 << 20, "pages": 2 << 20}
-    assert document["lookups"] == {"saved": 9000, "made": 1000}
-    assert document["contexts"]["file"] == {"number": 5, "active": 1, "fast": 579, "slow": 25856}
+    assert document["contexts"]["file"] == {"number": 7, "active": 1, "fast": 579, "slow": 25856}
     assert document["limits"] == {"nodes_kb": {"node0": "max"}, "cgroups": {}}
-    assert document["counts"]["trial_level1_uses"] == 2
+    assert document["counts"]["blockdev"] == {"demoted_unused": 24}
 
 
 def test_json_goes_to_a_file_with_the_tables_on_stdout(
@@ -78,33 +88,52 @@ def test_json_goes_to_a_file_with_the_tables_on_stdout(
 def test_limits_and_rate_are_shown_if_they_are_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = make(monkeypatch, tmp_path, rate_mbps="100")
+    root = make(monkeypatch, tmp_path, rate_mbps="0")
     (root / "sys/kernel/mm/kloc/node0/max_kb").write_text("65536\n")
     for name, value in {"max": 8 << 20, "current": 3 << 20}.items():
         (root / f"sys/fs/cgroup/a/memory.kloc.{name}").write_text(f"{value}\n")
     run("status")
     printed = stripped(capsys.readouterr().out)
-    assert "\nlimits               node0 64.0 MiB, /a 3.0 MiB of 8.0 MiB\n" in printed
-    assert "\nrate                 100 MB/s\n" in printed
+    assert "\nlimits            node0 64.0 MiB, /a 3.0 MiB of 8.0 MiB\n" in printed
+    assert "\nrate              no limit\n" in printed
 
 
-def test_disabled_contexts_are_reported_with_the_remedy(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("policy", "own"), [("none", None), ("kloc-cap", "share")])
+def test_a_policy_without_contexts_is_named_with_how_to_select_one(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    policy: str,
+    own: str | None,
 ) -> None:
-    make(monkeypatch, tmp_path, enabled="0")
+    make(monkeypatch, tmp_path, policy=policy, knodes="0")
     assert run("status") == 0
     printed = capsys.readouterr()
-    assert printed.out.split()[:2] == ["contexts", "disabled,"]
-    assert "as root: echo 1 > /sys/kernel/mm/kloc/enabled" in printed.err
+    assert printed.out.split()[:2] == ["policy", f"{policy},"]
+    assert f"the selected policy, {policy}, has no contexts" in printed.err
+    assert "as root: echo kloc > /sys/kernel/mm/tiering/policy" in printed.err
+    # Of single policies' settings, only those of the selected one are shown.
+    labels = {line.split("  ")[0] for line in printed.out.splitlines()}
+    assert labels & {"share", "inactive age", "contexts", "knodes"} == ({own} if own else set())
+    assert "contexts now" not in printed.out
 
 
-def test_kernel_without_contexts_is_reported(
+def test_an_unknown_policy_has_contexts_if_there_are_knodes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(monkeypatch, tmp_path, policy="mine")
+    run("status")
+    printed = capsys.readouterr()
+    assert "contexts now" in printed.out and printed.err == ""
+
+
+def test_kernel_without_policies_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(contexts, "ROOT", tmp_path)
-    with pytest.raises(KlocError, match=r"Linux 6\.12\.1, has no contexts") as error:
+    monkeypatch.setattr(system, "ROOT", tmp_path)
+    with pytest.raises(KlocError, match=r"Linux 6\.12\.1, has no policies of memory") as error:
         run("status")
-    assert "CONFIG_KLOC=y" in str(error.value.hint)
+    assert "CONFIG_TIERING=y" in str(error.value.hint)
 
 
 def test_counters_are_shown_to_every_user(
@@ -121,7 +150,7 @@ def test_counters_are_shown_to_every_user(
     monkeypatch.setattr(Path, "open", denied)
     assert run("status") == 0
     printed = capsys.readouterr()
-    assert "demoted, inactive   40,000" in printed.out
+    assert "demoted, inactive      40,000" in printed.out
     assert "contexts now" not in printed.out
     assert "only root may read /sys/kernel/debug/kloc/contexts" in printed.err
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.server import contexts
+from kloc.server import contexts, system, tiering
 from support import golden, made_up_kernel
 from support.command import run
 
@@ -23,7 +23,7 @@ SCREEN, SCREEN_LEFT = "\x1b[?1049h", "\x1b[?1049l"
 
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(tmp_path))
+    monkeypatch.setattr(system, "ROOT", made_up_kernel.make(tmp_path))
     monkeypatch.setattr(os, "sysconf", lambda _: 4096)
     terminal.stdout.cache_clear()
     return tmp_path
@@ -41,8 +41,6 @@ def test_contexts_are_printed_as_in_the_golden_file(capsys: pytest.CaptureFixtur
         ("slow", [3, 2]),
         ("size", [3, 2]),
         ("age", [6, 3]),
-        ("heat", [7, 2]),
-        ("openers", [2, 6]),
         ("id", [8, 7]),
     ],
 )
@@ -52,6 +50,7 @@ def test_contexts_with_the_highest_value_come_first(
     run("top", "--json", "--sort", key, "--lines", "2")
     document = json.loads(capsys.readouterr().out)
     assert [context["id"] for context in document["contexts"]] == first
+    assert document["policy"] == "kloc"
     assert document["total"] == {"number": 8, "active": 2, "fast": 707, "slow": 25856}
     run("top", "--json", "--sort", key)
     contexts_shown = json.loads(capsys.readouterr().out)["contexts"]
@@ -68,8 +67,7 @@ def test_json_has_all_columns_of_a_context(capsys: pytest.CaptureFixture[str]) -
         "kind": "file",
         "active": True,
         "age": 0,
-        "openers": 2,
-        "heat": 3,
+        "open": True,
         "cpu": 1,
         "fast": 512,
         "slow": 256,
@@ -125,18 +123,19 @@ def test_control_characters_in_paths_are_replaced(
     assert "/srv/\ufffd\ufffd[2J\ufffdend" in capsys.readouterr().out
 
 
-def test_disabled_contexts_are_reported_with_the_remedy(kernel: Path) -> None:
-    (kernel / contexts.SETTINGS / "enabled").write_text("0\n")
-    with pytest.raises(KlocError, match="disabled") as error:
+def test_a_policy_without_contexts_is_reported_with_how_to_select_one(kernel: Path) -> None:
+    (kernel / tiering.POLICY).write_text("none\n")
+    (kernel / contexts.SETTINGS / "knodes").write_text("0\n")
+    with pytest.raises(KlocError, match="the selected policy, none, has no contexts") as error:
         run("top")
-    assert error.value.hint == "as root: echo 1 > /sys/kernel/mm/kloc/enabled"
+    assert error.value.hint == "as root: echo kloc > /sys/kernel/mm/tiering/policy"
 
 
-def test_kernel_without_contexts_is_reported(
+def test_kernel_without_policies_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(contexts, "ROOT", tmp_path / "nothing")
-    with pytest.raises(KlocError, match="has no contexts"):
+    monkeypatch.setattr(system, "ROOT", tmp_path / "nothing")
+    with pytest.raises(KlocError, match="has no policies of memory tiers"):
         run("top", "--once")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.server import contexts
+from kloc.server import contexts, system, tiering
 from kloc.server.contexts import Context, Mount
 from support import made_up_kernel
 
@@ -17,7 +17,7 @@ from support import made_up_kernel
 @pytest.fixture(autouse=True)
 def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The root directory of a made-up kernel."""
-    monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(tmp_path))
+    monkeypatch.setattr(system, "ROOT", made_up_kernel.make(tmp_path))
     return tmp_path
 
 
@@ -34,42 +34,31 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
 
 
-def test_a_kernel_with_contexts_passes_the_check() -> None:
-    contexts.check_kernel()
-
-
-def test_a_kernel_without_contexts_is_named_with_what_to_boot(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("policy", "knodes", "expected"),
+    [
+        ("kloc", "0", True),
+        ("kloc-random", "0", True),
+        ("kloc-cap", "0", False),
+        ("none", "0", False),
+        ("mine", "3", True),
+    ],
+)
+def test_contexts_exist_under_some_policies(
+    root: Path, policy: str, knodes: str, expected: bool
 ) -> None:
-    monkeypatch.setattr(contexts, "ROOT", tmp_path / "none")
-    with pytest.raises(KlocError, match=f"Linux {os.uname().release}") as error:
-        contexts.check_kernel()
-    assert "CONFIG_KLOC=y" in str(error.value.hint)
+    (root / tiering.POLICY).write_text(f"{policy}\n")
+    (root / contexts.SETTINGS / "knodes").write_text(f"{knodes}\n")
+    assert contexts.exist() is expected
+    assert policy in contexts.missing()
 
 
-@pytest.mark.parametrize(("value", "expected"), [("1", True), ("0", False)])
-def test_enabled_is_the_setting(root: Path, value: str, expected: bool) -> None:
-    (root / contexts.SETTINGS / "enabled").write_text(f"{value}\n")
-    assert contexts.enabled() is expected
-
-
-def test_settings_are_all_files_but_enabled_and_stat() -> None:
-    settings = contexts.read_settings()
-    assert settings.keys() == made_up_kernel.SETTINGS.keys() - {"enabled"}
-    assert settings["kinds"] == "file blockdev"
-
-
-def test_a_setting_that_the_kernel_does_not_have_is_none() -> None:
-    assert contexts.read_setting("mode") == "migrate"
-    assert contexts.read_setting("a_later_one") is None
-
-
-def test_counts_are_numbers_by_name(root: Path) -> None:
-    counts = contexts.read_counts()
-    assert counts["demoted_inactive_file"] == 40000
-    assert len(counts) == len(made_up_kernel.STAT.splitlines())
-    (root / contexts.SETTINGS / "stat").unlink()
-    assert contexts.read_counts() == {}
+def test_scope_and_kinds_are_settings(root: Path) -> None:
+    assert (contexts.scope(), contexts.kinds()) == (contexts.ALL, ["file", "blockdev"])
+    (root / contexts.SETTINGS / "scope").unlink()
+    assert contexts.scope() == contexts.ALL
+    assert contexts.read_figure("knodes") == 8
+    assert contexts.read_figure("a_later_one") == 0
 
 
 def test_limits_of_nodes_are_ordered_by_number(root: Path) -> None:
@@ -109,8 +98,7 @@ def test_contexts_have_the_values_of_their_columns() -> None:
         kind="file",
         active=True,
         age=0,
-        openers=2,
-        heat=3,
+        open=True,
         cpu=1,
         fast=512,
         slow=256,
@@ -136,7 +124,7 @@ def test_only_root_may_read_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(KlocError, match=contexts.CONTEXTS) as error:
         list(contexts.read_contexts())
-    assert error.value.hint == contexts.AS_ROOT
+    assert error.value.hint == system.AS_ROOT
 
 
 def test_root_is_told_to_mount_debugfs(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
@@ -152,14 +140,14 @@ def test_a_user_is_told_to_become_root(monkeypatch: pytest.MonkeyPatch, root: Pa
     as_user(monkeypatch)
     with pytest.raises(KlocError, match=contexts.CONTEXTS) as error:
         list(contexts.read_contexts())
-    assert error.value.hint == contexts.AS_ROOT
+    assert error.value.hint == system.AS_ROOT
 
 
 def test_a_kernel_without_contexts_is_named_when_they_are_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(contexts, "ROOT", tmp_path / "none")
-    with pytest.raises(KlocError, match="no contexts"):
+    monkeypatch.setattr(system, "ROOT", tmp_path / "none")
+    with pytest.raises(KlocError, match="no policies of memory tiers"):
         list(contexts.read_contexts())
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.server import contexts, processes
+from kloc.server import contexts, processes, system, tiering
 from support import made_up_kernel
 
 PR_KLOC = 0x4B4C4F43
@@ -37,7 +37,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
     """A made-up kernel with contexts of chosen processes."""
     made_up = Kernel()
     monkeypatch.setattr(processes, "call_prctl", made_up.prctl)
-    monkeypatch.setattr(contexts, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
+    monkeypatch.setattr(system, "ROOT", made_up_kernel.make(tmp_path, scope="chosen"))
     terminal.stderr.cache_clear()
     return made_up
 
@@ -80,15 +80,15 @@ def test_a_user_without_permission_is_told_to_become_root(kernel: Kernel) -> Non
     kernel.error = errno.EPERM
     with pytest.raises(KlocError) as error:
         processes.choose(12)
-    assert error.value.hint == contexts.AS_ROOT
+    assert error.value.hint == system.AS_ROOT
 
 
 def test_a_kernel_without_contexts_is_named(
     kernel: Kernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel.error = errno.EINVAL
-    monkeypatch.setattr(contexts, "ROOT", tmp_path / "none")
-    with pytest.raises(KlocError, match="no contexts"):
+    monkeypatch.setattr(system, "ROOT", tmp_path / "none")
+    with pytest.raises(KlocError, match="no policies of memory tiers"):
         processes.choose()
 
 
@@ -96,30 +96,36 @@ def test_a_kernel_without_contexts_is_named(
     (Path("/") / contexts.SETTINGS).exists(), reason="the kernel of this host has contexts"
 )
 def test_the_kernel_of_this_host_refuses() -> None:
-    with pytest.raises(KlocError, match="no contexts"):
+    with pytest.raises(KlocError, match="no policies of memory tiers"):
         processes.is_chosen()
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "command"),
-    [("enabled", "0", f"{contexts.SETTINGS}/enabled"), ("scope", "all", "echo chosen")],
+    ("values", "command"),
+    [
+        (
+            {tiering.POLICY: "none", f"{contexts.SETTINGS}/knodes": "0"},
+            "the selected policy, none, has no contexts; as root: echo kloc > /sys",
+        ),
+        ({f"{contexts.SETTINGS}/scope": "all"}, "echo chosen"),
+    ],
 )
 def test_a_choice_without_effect_is_explained_with_a_command(
     kernel: Kernel,
     capsys: pytest.CaptureFixture[str],
-    setting: str,
-    value: str,
+    values: dict[str, str],
     command: str,
 ) -> None:
-    (contexts.ROOT / contexts.SETTINGS / setting).write_text(f"{value}\n")
+    for path, value in values.items():
+        (system.ROOT / path).write_text(f"{value}\n")
     processes.warn_if_ineffective()
-    assert command in capsys.readouterr().err
+    assert command in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_kernel_without_scope_has_contexts_of_all_processes(
     kernel: Kernel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (contexts.ROOT / contexts.SETTINGS / "scope").unlink()
+    (system.ROOT / contexts.SETTINGS / "scope").unlink()
     processes.warn_if_ineffective()
     assert "all processes" in capsys.readouterr().err
 
