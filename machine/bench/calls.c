@@ -16,10 +16,10 @@
  *	call NUMBER NAME: INSTRUCTIONS:TIMES INSTRUCTIONS:TIMES ...
  *					a histogram for each call of the group
  *	contexts CONTEXTS BYTES PAGES COUNTS MEMORY
- *					only if contexts are enabled: number of contexts
+ *					only if there are contexts: number of contexts
  *					of some files, bytes of these contexts, pages
- *					that they hold, bytes of the counts of all pages,
- *					bytes of memory
+ *					that they hold, bytes of the records of all
+ *					pages, bytes of memory
  *	done				or "failed" and the reason
  *
  * Files are on ext4 in a loop device.
@@ -443,6 +443,19 @@ static uint64_t number_in(const char *path, const char *name)
 	return number;
 }
 
+/* Return the number that a file has; 0 if there is no such file. */
+static uint64_t number_of(const char *path)
+{
+	FILE *from = fopen(path, "r");
+	uint64_t number = 0;
+
+	if (from && fscanf(from, "%lu", &number) != 1)
+		number = 0;
+	if (from)
+		fclose(from);
+	return number;
+}
+
 /* Count the contexts of the HELD_NAME files, and return the pages that they hold. */
 static uint64_t pages_held(int *contexts)
 {
@@ -452,7 +465,7 @@ static uint64_t pages_held(int *contexts)
 
 	must(from ? 0 : -1, "debugfs");
 	must(fscanf(from, "%*[^\n]"), "the contexts' columns");
-	while (fscanf(from, "%*d %*s %*d %*d %*d %*d %*d %lu %lu %*s %*d %31s%*[^\n]",
+	while (fscanf(from, "%*d %*s %*d %*d %*d %*d %lu %lu %*s %*d %31s%*[^\n]",
 		      &fast, &slow, path) == 3) {
 		if (!strstr(path, HELD_NAME))
 			continue;
@@ -466,8 +479,8 @@ static uint64_t pages_held(int *contexts)
 /* Create files with contexts, and print the memory that contexts take. */
 static void print_memory(void)
 {
-	const char *stat = "/sys/kernel/mm/kloc/stat";
-	uint64_t pages, knodes = number_in(stat, "knodes");
+	const char *count = "/sys/kernel/mm/kloc/knodes";
+	uint64_t pages, knodes = number_of(count);
 	int contexts = 0;
 	char name[32];
 
@@ -482,10 +495,11 @@ static void print_memory(void)
 	/* Only files of another, chosen process have contexts. */
 	if (!contexts)
 		return;
-	knodes = number_in(stat, "knodes");
+	knodes = number_of(count);
 	fprintf(out, "contexts %d %lu %lu %lu %lu\n", contexts,
-		contexts * number_in(stat, "knode_bytes") / knodes, pages,
-		number_in(stat, "page_bytes"), number_in("/proc/meminfo", "MemTotal:") << 10);
+		contexts * number_of("/sys/kernel/mm/kloc/knode_bytes") / knodes, pages,
+		number_of("/sys/kernel/mm/tiering/page_bytes"),
+		number_in("/proc/meminfo", "MemTotal:") << 10);
 }
 
 static void set_up(void)

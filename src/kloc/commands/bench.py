@@ -31,9 +31,9 @@ USAGE = ("[options] cost", "[options] machine [GROUP...]", "[options] speed")
 DESCRIPTION = """\
 Measure the kernel, the machine or this host.
 
-cost: the overhead of the kernel patches while contexts are disabled, enabled and idle, or enabled
-and busy: the instructions and cache lines of system calls, compared with the unpatched kernel. It
-takes some minutes, and builds each kernel the first time.
+cost: the overhead of the kernel patches while no policy of memory tiers is selected, and under the
+policy kloc, idle and busy: the instructions and cache lines of system calls, compared with the
+unpatched kernel. It takes some minutes, and builds each kernel the first time.
 
 machine: known answers of the machine, such as the latency of a pointer chase, beside what the
 machine's profile says and figures that were published for real memory. It takes about a minute for

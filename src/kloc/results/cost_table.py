@@ -98,7 +98,7 @@ def _memory_remark(memory: Memory) -> str:
     return (
         f"Overhead in memory: {memory.contexts:,} contexts take {memory.knodes:,} bytes, "
         f"{100 * memory.knodes / held:.2f} % of the {held >> 10:,} KiB of pages that they hold "
-        f"(bound: {100 * MEMORY_BOUND:g} %); counters of pages take "
+        f"(bound: {100 * MEMORY_BOUND:g} %); records of pages take "
         f"{100 * memory.counts / memory.memory:.2f} % of all memory."
     )
 

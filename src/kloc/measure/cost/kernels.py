@@ -17,12 +17,13 @@ BOUND = 0.002
 """The bound of the overhead of disabled patches, as a fraction of instructions."""
 
 ON_BOUND = 0.01
-"""The bound of the overhead of contexts that are enabled but idle."""
+"""The bound of the overhead of the policy kloc while it has nothing to move."""
 
 MEMORY_BOUND = 0.01
 """The bound of contexts' memory, as a fraction of their pages; here a context has about 16 KiB."""
 
-CONTEXTS = "/sys/kernel/mm/kloc"
+SELECT_KLOC = {"/sys/kernel/mm/tiering/policy": "kloc"}
+"""Selects the policy with contexts of files."""
 
 
 @dataclass(frozen=True)
@@ -45,31 +46,33 @@ REFERENCE = Column("unpatched", "Debian's source, with our configuration", kerne
 
 COLUMNS = (
     REFERENCE,
-    Column("base", "our patches, with CONFIG_KLOC and CONFIG_KLOC_MACHINE off", "base"),
-    Column("kloc", "CONFIG_KLOC on, contexts disabled", "kloc"),
+    Column("base", "our patches, with CONFIG_TIERING and CONFIG_KLOC_MACHINE off", "base"),
+    Column("kloc", "CONFIG_TIERING on, policy none selected", "kloc"),
     Column("machine", "as kloc, with CONFIG_KLOC_MACHINE on and without a timing model", "machine"),
     Column(
         "chosen",
-        "contexts enabled for chosen processes; another process is chosen, this one is not",
+        "policy kloc with contexts for chosen processes; another one is chosen, this one is not",
         "kloc",
-        {f"{CONTEXTS}/scope": "chosen", f"{CONTEXTS}/enabled": "1", "process": "chosen"},
+        {"/sys/kernel/mm/kloc/scope": "chosen", **SELECT_KLOC, "process": "chosen"},
         ON_BOUND,
     ),
     Column(
         "on",
-        "contexts enabled for all files, with enough fast memory for all pages",
+        "policy kloc with contexts for all files, with enough fast memory for all pages",
         "kloc",
-        {f"{CONTEXTS}/enabled": "1"},
+        SELECT_KLOC,
         ON_BOUND,
     ),
     Column(
         "short",
-        "as on, but fast memory is short, so page use is tracked; scans are ten times as frequent",
+        "as on, but fast memory is short, so page use is tracked and closed files are demoted; "
+        "scans are ten times as frequent",
         "kloc",
         {
-            f"{CONTEXTS}/reserve_pages": "10000",
-            f"{CONTEXTS}/scan_us": "100000",
-            f"{CONTEXTS}/enabled": "1",
+            # Fast memory is short when less than twice of what kswapd keeps free is.
+            "/proc/sys/vm/watermark_scale_factor": "3000",
+            "/sys/kernel/mm/tiering/scan_us": "100000",
+            **SELECT_KLOC,
         },
         None,
     ),

@@ -46,7 +46,7 @@ class Memory:
     """The memory of contexts at the end.
 
     There are `contexts` of them, with `knodes` bytes, which hold `pages` pages of page cache.
-    The counts of all pages of the machine have `counts` bytes, of `memory` bytes in total.
+    The records of all pages of the machine have `counts` bytes, of `memory` bytes in total.
     """
 
     contexts: int
@@ -57,7 +57,7 @@ class Memory:
 
 
 Run = tuple[tuple[Group, ...], Memory | None]
-"""The measured groups of one run of calls.c, and the memory of contexts if they are enabled."""
+"""The measured groups of one run of calls.c, and the memory of contexts if there are any."""
 
 
 def parse(printed: Iterable[str], touched: str) -> Run:

@@ -36,7 +36,7 @@ LAYOUTS = 5
 
 @dataclass(frozen=True)
 class Measured:
-    """A kernel with the cost of its calls, and the memory of contexts if they are enabled."""
+    """A kernel with the cost of its calls, and the memory of contexts if there are any."""
 
     column: Column
     built: kernel.Kernel
