@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.in_machine import TRACEFS, run_script
+from support.in_machine import OFF, ON, TRACEFS, run_script
 
 pytestmark = pytest.mark.machine
 
@@ -18,13 +18,14 @@ TOLERANCE = 1.5 * MIB
 # Shell functions for the commands below, which print their results as lines "NAME VALUE".
 FUNCTIONS = """
 kloc=/sys/kernel/mm/kloc
+tiering=/sys/kernel/mm/tiering
 group=/sys/fs/cgroup/group
 # on_node NODE: print the bytes of page cache on a node.
 on_node() {
     awk '/ (Active|Inactive)\\(file\\):/ { s += $4 } END { print s * 1024 }' \\
         /sys/devices/system/node/node$1/meminfo
 }
-counted() { awk -v name=$1 '$1 == name { print $2 }' $kloc/stat; }
+counted() { cat $tiering/stats/file/$1; }
 # write DIRECTORY MIB: write files of 100 KiB and close them.
 write() {
     mkdir -p $1
@@ -69,16 +70,16 @@ mkdir /sys/fs/cgroup/group
 echo +memory >/sys/fs/cgroup/group/cgroup.subtree_control
 mkdir /sys/fs/cgroup/group/below
 """
-# Files are created while contexts are disabled, so they have none. Then only files that chosen
-# processes open get contexts.
+# Files are created while no policy is selected, so they have no contexts. Then only files that
+# chosen processes open get contexts.
 CHOSEN_SETUP = f"""
 cd /data
-echo 0 >/sys/kernel/mm/kloc/enabled
+{OFF}
 for file in nobody prctl pid group left; do head -c 8192 /dev/zero >$file; done
 mkdir folder
 mkfifo go
 echo chosen >/sys/kernel/mm/kloc/scope
-echo 1 >/sys/kernel/mm/kloc/enabled
+{ON}
 {TRACEFS}
 echo 1 >/sys/kernel/tracing/events/kloc/kloc_knode_create/enable
 {GROUP}"""
@@ -122,9 +123,8 @@ echo max $(cat $group/memory.kloc.max) $(cat $kloc/node0/max_kb)
 echo 4096 >$group/below/memory.kloc.max
 inside cat nobody >/dev/null
 rmdir $group/below $group
-echo 0 >$kloc/enabled
-echo knodes $(counted knodes)
-test ! -e $kloc/node0
+echo none >$tiering/policy
+echo knodes $(cat $kloc/knodes)
 """
 
 
@@ -139,8 +139,8 @@ def test_files_of_other_processes_get_no_contexts(chosen: dict[str, str]) -> Non
 
 
 def test_files_of_processes_chosen_with_prctl_get_contexts(chosen: dict[str, str]) -> None:
-    # A process stays chosen across exec. Directories get contexts, too.
-    assert [chosen[name] for name in ("prctl", "folder", "pid")] == ["1", "1", "1"]
+    # A process stays chosen across exec. Directories get no contexts.
+    assert [chosen[name] for name in ("prctl", "folder", "pid")] == ["1", "0", "1"]
 
 
 def test_files_of_processes_moved_to_a_chosen_cgroup_get_contexts(chosen: dict[str, str]) -> None:
@@ -153,7 +153,7 @@ def test_invalid_values_are_refused_and_change_nothing(chosen: dict[str, str]) -
     assert (chosen["scope"], chosen["max"]) == ("chosen", "max max")
 
 
-def test_no_knode_is_left_after_contexts_are_disabled(chosen: dict[str, str]) -> None:
+def test_no_knode_is_left_after_the_policy_none_is_selected(chosen: dict[str, str]) -> None:
     assert chosen["knodes"] == "0"
 
 
@@ -163,7 +163,7 @@ LIMITS = """
 cd /data
 echo 16M >$group/memory.kloc.max
 inside sh -ec '. "$1"; write limited 48' sh "$1"
-echo placed $(cat $group/memory.kloc.current) $(counted placed_limit_file)
+echo placed $(cat $group/memory.kloc.current)
 
 echo max >$group/memory.kloc.max
 inside head -c 4194304 /dev/zero >used
@@ -174,7 +174,7 @@ before=$(fast_pages used)
 echo 12M >$group/memory.kloc.max
 inside sh -ec '. "$1"; for i in 1 2 3; do write load$i 4; done' sh "$1"
 sleep 1
-echo lowered $(cat $group/memory.kloc.current) $(counted demoted_limit_file)
+echo lowered $(cat $group/memory.kloc.current) $(counted demoted_limit)
 echo used $before $(fast_pages used)
 exec 5<&-
 
@@ -183,20 +183,19 @@ write others 8
 echo others $(fast_pages others/*)
 echo max >$group/memory.kloc.max
 
-demoted=$(counted demoted_limit_file) placed=$(counted placed_limit_file)
+demoted=$(counted demoted_limit)
 echo 16384 >$kloc/node0/max_kb
 sleep 1
-echo node_lowered $(on_node 0) $(($(counted demoted_limit_file) - demoted))
+echo node_lowered $(on_node 0) $(($(counted demoted_limit) - demoted))
 write more 48
-echo node_placed $(on_node 0) $(($(counted placed_limit_file) - placed))
+echo node_placed $(on_node 0)
 echo max >$kloc/node0/max_kb
-echo nomigrate >$kloc/mode
-demoted=$(counted demoted_limit_file) before=$(on_node 0) placed=$(counted placed_limit_file)
+echo kloc-nomigrate >$tiering/policy
+demoted=$(counted demoted_limit) before=$(on_node 0)
 echo 8192 >$kloc/node0/max_kb
 sleep 1
 write still 8
-echo nomigrate $(($(on_node 0) - before)) $(($(counted demoted_limit_file) - demoted)) \\
-    $(($(counted placed_limit_file) - placed))
+echo nomigrate $(($(on_node 0) - before)) $(($(counted demoted_limit) - demoted))
 """
 
 
@@ -214,9 +213,7 @@ def limits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
 
 
 def test_new_pages_respect_the_limit_of_a_cgroup(limits: dict[str, list[int]]) -> None:
-    current, placed = limits["placed"]
-    assert 8 * MIB < current < 16 * MIB + TOLERANCE
-    assert placed > 0
+    assert 8 * MIB < limits["placed"][0] < 16 * MIB + TOLERANCE
     # Without a limit, the same cgroup gets more, so it was the limit.
     assert limits["free"][0] > 40 * MIB
 
@@ -241,16 +238,13 @@ def test_the_limit_of_a_node_bounds_its_page_cache(limits: dict[str, list[int]])
     bytes_on_node, demoted = limits["node_lowered"]
     assert bytes_on_node < 16 * MIB + TOLERANCE
     assert demoted > 0
-    bytes_on_node, placed = limits["node_placed"]
-    assert 8 * MIB < bytes_on_node < 16 * MIB + TOLERANCE
-    assert placed > 0
+    assert 8 * MIB < limits["node_placed"][0] < 16 * MIB + TOLERANCE
 
 
 def test_nomigrate_applies_limits_to_new_pages_only(limits: dict[str, list[int]]) -> None:
-    more, demoted, placed = limits["nomigrate"]
+    more, demoted = limits["nomigrate"]
     assert more < TOLERANCE
     assert demoted == 0
-    assert placed > 0.9 * 8 * MIB / 4096
 
 
 # `sync` after each directory: a node takes only its share of dirty pages.
@@ -259,18 +253,19 @@ cd /data
 for part in $(seq 10 29); do write files/$part 8; sync; done
 sleep 1
 echo on_node $(on_node 0)
-echo demoted $(counted demoted_limit_file)
-echo knodes $(counted knodes)
+echo demoted $(counted demoted_limit)
+echo knodes $(cat $kloc/knodes)
 echo oldest $(fast_pages $(ls -d files/*/* | head -n 200))
 echo newest $(fast_pages $(ls -d files/*/* | tail -n 200))
-echo 16384 >$kloc/node0/max_kb
+echo 10 >$tiering/kloc-cap/share
 sleep 1
 echo lowered $(on_node 0)
 """
 
 
-def test_page_cache_in_fast_memory_is_capped_without_contexts(tmp_path: Path) -> None:
-    setup = "echo 65536 >/sys/kernel/mm/kloc/node0/max_kb\n"
+# On machine `tiered` a third of fast memory is 64 MiB, and a tenth 19 MiB.
+def test_page_cache_has_a_share_of_fast_memory_without_contexts(tmp_path: Path) -> None:
+    setup = "echo 33 >/sys/kernel/mm/tiering/kloc-cap/share\n"
     values = {name: float(value) for name, value in run_capped(tmp_path, setup).items()}
     assert 48 * MIB < values["on_node"] < 64 * MIB + TOLERANCE
     assert values["demoted"] > 80 * MIB / 4096
@@ -278,7 +273,7 @@ def test_page_cache_in_fast_memory_is_capped_without_contexts(tmp_path: Path) ->
     # The oldest files were demoted.
     assert values["oldest"] < 100
     assert values["newest"] > 4900
-    assert values["lowered"] < 16 * MIB + TOLERANCE
+    assert values["lowered"] < 20 * MIB + TOLERANCE
 
 
 def run_capped(directory: Path, setup: str) -> dict[str, str]:
@@ -301,29 +296,29 @@ while [ ! -e /run/done ]; do
     echo +memory >$group/cgroup.subtree_control
     mkdir $group/below
     echo $((round % 4))M >$group/memory.kloc.max
-    for mode in random cap allactive nomigrate migrate; do
-        echo $mode >$kloc/mode
+    for policy in $(cat $tiering/policies) kloc; do
+        echo $policy >$tiering/policy
         inside head -c 3000000 /dev/zero >mine
         echo $((round % 3 * 4096)) >$kloc/node0/max_kb
         cat mine >/dev/null
     done
-    echo 0 >$kloc/enabled
+    echo none >$tiering/policy
     rmdir $group/below $group
-    echo 1 >$kloc/enabled
+    echo kloc >$tiering/policy
     echo max >$kloc/node0/max_kb
 done
 wait
 for i in $(seq 30); do cmp a$i b$i; done
 test $(stat -c %s mine) = 3000000
 cmp -n 3000000 mine /dev/zero
-echo 0 >$kloc/enabled
+echo none >$tiering/policy
 echo rounds $round
-echo knodes $(counted knodes)
+echo knodes $(cat $kloc/knodes)
 echo warnings $(dmesg | grep -cE 'WARNING:|BUG:|INFO:' || true)
 """
 
 
-def test_all_settings_can_change_under_load(tmp_path: Path) -> None:
+def test_policies_and_limits_can_change_under_load(tmp_path: Path) -> None:
     setup = "echo +memory >/sys/fs/cgroup/cgroup.subtree_control\n"
     reported = run(tmp_path, "kloc", setup, CHANGED)
     assert int(reported["rounds"]) > 3

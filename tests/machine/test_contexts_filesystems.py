@@ -8,16 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from support.in_machine import MIB_OF_PAGES, SCARCE, TRACEFS, parse_counts, run_script
+from support.in_machine import (
+    COUNTS,
+    MIB_OF_PAGES,
+    OFF,
+    ON,
+    SCARCE,
+    TRACEFS,
+    parse_counts,
+    run_script,
+)
 
 pytestmark = pytest.mark.machine
 
 FILES = """
 for i in $(seq 40); do seq $i 190000 | head -c 1048576 >$i; done
+sync
 md5sum * >/run/sums
 """
 VERIFIED = "md5sum --quiet -c /run/sums"
-STAT = "cat /sys/kernel/mm/kloc/stat"
 TMPFS = "mkdir /run/memory; mount -t tmpfs tmpfs /run/memory; cd /run/memory\n"
 # Direct I/O, because otherwise all files would be in the page cache of the image as well.
 XFS = """
@@ -34,11 +43,11 @@ def run(directory: Path, setup: str, command: str) -> str:
 
 def test_closed_files_of_tmpfs_are_demoted(tmp_path: Path) -> None:
     setup = SCARCE + TMPFS + FILES
-    printed = run(tmp_path, setup, f"cd /run/memory; {VERIFIED}; {STAT}")
+    printed = run(tmp_path, setup, f"cd /run/memory; {VERIFIED}; {COUNTS}")
     stat = parse_counts(printed)
-    assert stat["placed_fast_file"] > 35 * MIB_OF_PAGES
-    assert stat["demoted_inactive_file"] > 35 * MIB_OF_PAGES
-    assert stat["knodes"] > 40
+    assert stat["file/placed_fast"] > 35 * MIB_OF_PAGES
+    assert stat["file/demoted_inactive"] > 35 * MIB_OF_PAGES
+    assert stat["kloc/knodes"] > 40
 
 
 # A node's counters lag behind those of its CPUs, until they are asked for.
@@ -51,23 +60,23 @@ def test_demoted_files_of_tmpfs_are_promoted_when_they_are_read(tmp_path: Path) 
     reads = """
         cd /run/memory
         sleep 0.5
-        echo 1000 >/sys/kernel/mm/kloc/reserve_pages
+        echo 10 >/proc/sys/vm/watermark_scale_factor
         for i in $(seq 12); do cat 1 2 3 >/dev/null; done; sleep 0.3
     """
-    printed = run(tmp_path, SCARCE + TMPFS + FILES, reads + STAT)
+    printed = run(tmp_path, SCARCE + TMPFS + FILES, reads + COUNTS)
     stat = parse_counts(printed)
-    promoted = sum(stat[f"promoted_{reason}_file"] for reason in ("whole", "dense", "used"))
+    promoted = sum(stat[f"file/promoted_{reason}"] for reason in ("active", "used"))
     assert promoted >= MIB_OF_PAGES
 
 
 def test_the_memory_policy_of_a_mount_overrides_placement(tmp_path: Path) -> None:
     mount = TMPFS.replace("-t tmpfs", "-t tmpfs -o mpol=bind:0")
-    setup = SCARCE + f"{STAT} >/run/before\n" + mount + FILES
-    command = f"cd /run/memory; {VERIFIED}; sleep 0.5; {SHMEM}; {STAT}; echo ==; cat /run/before"
+    setup = SCARCE + f"{COUNTS} >/run/before\n" + mount + FILES
+    command = f"cd /run/memory; {VERIFIED}; sleep 0.5; {SHMEM}; {COUNTS}; echo ==; cat /run/before"
     after, before = (parse_counts(part) for part in run(tmp_path, setup, command).split("=="))
     # In KiB. All pages that were written are still on the node that the mount names.
     assert after["shmem_node0"] >= 40 * 1024
-    assert after["placed_fast_file"] - before["placed_fast_file"] < 5 * MIB_OF_PAGES
+    assert after["file/placed_fast"] - before["file/placed_fast"] < 5 * MIB_OF_PAGES
 
 
 # 20 MiB of System V shared memory, and a file of memfd_create() with as much. Node 0 has both when
@@ -82,61 +91,61 @@ shmctl() { perl -e '
 
 
 def test_shared_memory_of_applications_has_no_contexts(tmp_path: Path) -> None:
-    command = f"{STAT}; echo ==; {APPLICATION} shmctl; {STAT}"
+    command = f"{COUNTS}; echo ==; {APPLICATION} shmctl; {COUNTS}"
     parts = run(tmp_path, SCARCE, command).split("==")
     before, after = (parse_counts(part) for part in parts)
     assert int(re.search(r"Shmem: +(\d+) kB", parts[1])[1]) > 35 * 1024  # type: ignore[index]
-    assert after["placed_fast_file"] - before["placed_fast_file"] < 5 * MIB_OF_PAGES
-    assert after["demoted_inactive_file"] - before["demoted_inactive_file"] < 5 * MIB_OF_PAGES
+    assert after["file/placed_fast"] - before["file/placed_fast"] < 5 * MIB_OF_PAGES
+    assert after["file/demoted_inactive"] - before["file/demoted_inactive"] < 5 * MIB_OF_PAGES
 
 
 TRACED = f"""
 {TRACEFS}
 echo 1 >/sys/kernel/tracing/events/migrate/mm_migrate_folio/enable
 """
-MOVED = "grep -o 'nr_pages=.*reason=kloc' /sys/kernel/tracing/trace"
+MOVED = "grep -o 'nr_pages=.*reason=tiering' /sys/kernel/tracing/trace"
 
 
 def test_large_folios_of_xfs_move_without_being_split(tmp_path: Path) -> None:
     # Reading from the disk with read-ahead makes large folios.
     cold = "cd /; umount /run/disk; mount $device /run/disk; cd /run/disk; cat * >/dev/null\n"
-    setup = "echo 1 >/sys/kernel/mm/kloc/enabled\n" + XFS + FILES + TRACED + cold
+    setup = XFS + FILES + TRACED + cold
     # Fast memory becomes scarce after the files are in it, by most of their size.
     scarce = SCARCE.replace("free - 2000", "free + 8000")
-    command = f"{scarce} cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {STAT}"
+    command = f"{scarce} cd /run/disk; sleep 0.5; {MOVED}; {VERIFIED}; {COUNTS}"
     printed = run(tmp_path, setup, command)
     sizes = [int(size) for size in re.findall(r"nr_pages=(\d+) src_nid=0 dst_nid=1", printed)]
-    assert parse_counts(printed)["demoted_inactive_file"] > 4 * MIB_OF_PAGES
+    assert parse_counts(printed)["file/demoted_inactive"] > 4 * MIB_OF_PAGES
     # Most pages were moved in folios of 16 pages or more, as they were read.
     assert sum(size for size in sizes if size >= 16) > sum(sizes) / 2
 
 
 # A file that is in slow memory except for one page, the 1024th.
-ONE_PAGE = r"""
+ONE_PAGE = rf"""
 numactl --membind=1 head -c 4190208 /dev/zero >/data/file
 numactl --membind=0 head -c 4096 /dev/zero >>/data/file
+sync
+{SCARCE}
 sleep 0.5
-trace=/sys/kernel/tracing/trace
-knode=$(grep -o "knode=.* ino=$(stat -c %i /data/file)\$" $trace | head -1 | cut -d' ' -f1)
-grep -o "kloc_migrate: $knode .*" $trace
+grep -o "tiering_migrate: .*" /sys/kernel/tracing/trace
 """
 
 
 def test_a_single_page_in_fast_memory_is_demoted(tmp_path: Path) -> None:
-    events = "echo 1 >/sys/kernel/tracing/events/kloc/enable\n"
-    printed = run(tmp_path, SCARCE + TRACED + events, ONE_PAGE)
-    assert re.findall(r"nid=1 reason=(\w+) moved=1 failed=0$", printed, re.M) == ["inactive"]
+    events = "echo 1 >/sys/kernel/tracing/events/tiering/enable\n"
+    printed = run(tmp_path, TRACED + events, ONE_PAGE)
+    assert "nid=0 promote=0 reason=inactive moved=1 failed=0\n" in printed
 
 
 # Files are created, written, evicted, read and removed three times, with the same inode numbers.
-REUSED = """
-knodes() { awk '/^knodes/ {print $2}' /sys/kernel/mm/kloc/stat; }
+REUSED = f"""
+knodes() {{ cat /sys/kernel/mm/kloc/knodes; }}
 cd /run/disk
 mkdir many; cd many
 knodes >/run/first
 for life in 1 2 3; do
     for i in $(seq 100); do echo $life.$i >$i; done
-    ls -i | awk '{print $1}' | sort >/run/inodes.$life
+    ls -i | awk '{{print $1}}' | sort >/run/inodes.$life
     # XFS takes some inodes back that are evicted but not freed yet.
     echo 2 >/proc/sys/vm/drop_caches
     for i in $(seq 100); do read -r is <$i; test $is = $life.$i; done
@@ -147,7 +156,7 @@ done
 echo reused_2 $(comm -12 /run/inodes.1 /run/inodes.2 | wc -l)
 echo reused_3 $(comm -12 /run/inodes.2 /run/inodes.3 | wc -l)
 echo knodes_end $(($(knodes) - $(cat /run/first)))
-echo 0 >/sys/kernel/mm/kloc/enabled
+{OFF}
 echo knodes_off $(knodes)
 """
 
@@ -166,27 +175,28 @@ def test_inodes_that_xfs_reuses_get_new_contexts(tmp_path: Path) -> None:
     assert stat["knodes_off"] == 0
 
 
-# Contexts are disabled and enabled while the file systems of their files are unmounted.
-UNMOUNTED = """
+# Policies are selected while the file systems of their files are unmounted.
+UNMOUNTED = f"""
 cd /; umount /run/disk
 mkdir /run/memory
 for i in $(seq 8); do
     mount $device /run/disk; mount -t tmpfs tmpfs /run/memory
     for j in $(seq 60); do seq $j 9000 >/run/disk/$j; cp /run/disk/$j /run/memory/$j; done
+    sync; sleep 0.1
     cmp /run/disk/$i /run/memory/$i
     umount /run/disk & first=$!
     umount /run/memory & second=$!
-    echo 0 >/sys/kernel/mm/kloc/enabled
-    grep -qx 'knodes 0' /sys/kernel/mm/kloc/stat
+    {OFF}
+    grep -qx 0 /sys/kernel/mm/kloc/knodes
     wait $first; wait $second
-    echo 1 >/sys/kernel/mm/kloc/enabled
+    {ON}
 done
 """
 
 
-def test_contexts_can_be_disabled_while_file_systems_are_unmounted(tmp_path: Path) -> None:
-    disable = "echo 0 >/sys/kernel/mm/kloc/enabled; cat /sys/kernel/warn_count"
-    printed = run(tmp_path, SCARCE + XFS + UNMOUNTED, f"{STAT}; {disable}")
-    assert parse_counts(printed)["demoted_inactive_file"] > MIB_OF_PAGES
+def test_policies_can_be_selected_while_file_systems_are_unmounted(tmp_path: Path) -> None:
+    command = f"{COUNTS}\n{OFF}\ncat /sys/kernel/warn_count"
+    printed = run(tmp_path, SCARCE + XFS + UNMOUNTED, command)
+    assert parse_counts(printed)["file/demoted_inactive"] > MIB_OF_PAGES
     # The kernel printed no warning.
     assert re.search(r"^0$", printed, re.M)

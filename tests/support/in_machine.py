@@ -19,14 +19,30 @@ MIB_OF_PAGES = 256
 TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 """A shell command that mounts tracefs; a script runs it before it traces anything."""
 
-SCARCE = """
-echo 1 >/sys/kernel/mm/kloc/enabled
-awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
-    END {print free - 2000}' /proc/zoneinfo >/sys/kernel/mm/kloc/reserve_pages
-"""
-"""Shell commands that set reserve_pages so that fast memory always has too few free pages.
+SELECT = "echo {} >/sys/kernel/mm/tiering/policy"
+"""A shell command that selects a policy of the kernel, with its name inserted."""
 
-So pages that are not in use are demoted at once, and few files are enough to see it.
+OFF, ON = SELECT.format("none"), SELECT.format("kloc")
+"""Shell commands that forget all contexts, and that give files contexts from now on."""
+
+COUNTS = r"""
+(cd /sys/kernel/mm/tiering/stats && grep . */* ../../kloc/knodes | sed 's,^[./]*,,; s,:, ,')
+"""
+"""Shell commands that print the counts of the kernel's policy, for `parse_counts`.
+
+Their names are KIND/COUNT, such as file/demoted_inactive, and kloc/knodes.
+"""
+
+SCARCE = """
+awk '/^Node/ {node = $2 $4} node !~ /^0,/ || node == "0,DMA" {next}
+    $1 == "managed" {all += $2} $1 == "pages" && $2 == "free" {free += $3}
+    END {print int((free - 2000) * 10000 / (3 * all))}' /proc/zoneinfo |
+    tee /run/scarce >/proc/sys/vm/watermark_scale_factor
+"""
+"""Shell commands that raise kswapd's mark on fast memory to nearly what is free.
+
+The mark is that of NUMA balancing with tiering, three times the watermark's scale. So page cache
+that is not in use is demoted at once, and few files are enough to see it.
 """
 
 
