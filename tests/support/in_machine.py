@@ -35,13 +35,14 @@ Their names are KIND/COUNT, such as file/demoted_inactive, and kloc/knodes.
 
 SCARCE = """
 awk '/^Node/ {node = $2 $4} node !~ /^0,/ || node == "0,DMA" {next}
-    $1 == "managed" {all += $2} $1 == "pages" && $2 == "free" {free += $3}
-    END {print int((free - 2000) * 10000 / (3 * all))}' /proc/zoneinfo |
-    tee /run/scarce >/proc/sys/vm/watermark_scale_factor
+    $1 == "managed" {all += $2} $1 == "min" {least += $2}
+    $1 == "pages" && $2 == "free" {free += $3}
+    END {print int((free - 2000 - least) * 10000 / (3 * all))}' /proc/zoneinfo \\
+    >/proc/sys/vm/watermark_scale_factor
 """
 """Shell commands that raise kswapd's mark on fast memory to nearly what is free.
 
-The mark is that of NUMA balancing with tiering, three times the watermark's scale. So page cache
+The mark is the one for NUMA balancing between tiers, min and three times the scale. So page cache
 that is not in use is demoted at once, and few files are enough to see it.
 """
 

@@ -190,9 +190,9 @@ def _knode_memory(status: Mapping[str, Any]) -> str:
     """Return the memory of knodes, and its share of the pages that their contexts have."""
     size = status["memory"]["knodes"]
     if not status["contexts"]:
-        return _mib(size)
+        return _kib(size)
     pages = sum(totals["fast"] + totals["slow"] for totals in status["contexts"].values())
-    return f"{_mib(size)}, {_share(size, pages * status['page_bytes'])} of their pages"
+    return f"{_kib(size)}, {_share(size, pages * status['page_bytes'])} of their pages"
 
 
 def _limits(limits: Mapping[str, Any]) -> str:
@@ -253,6 +253,10 @@ def _contexts(status: Mapping[str, Any]) -> Table:
 
 def _mib(size: int, unit: str = " MiB") -> str:
     return f"{size / (1 << 20):,.1f}{unit}"
+
+
+def _kib(size: int) -> str:
+    return f"{-(-size // 1024):,} KiB"
 
 
 def _share(part: int, total: int) -> str:
