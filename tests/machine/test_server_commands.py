@@ -126,8 +126,8 @@ print(ctypes.CDLL(None).prctl(0x4b4c4f43, 0, 0, 0, 0))"
 part linked; KLOC_VERBOSE=1 LD_PRELOAD=LIBRARY sh -c 'sh -c true; kill -0 $$ && echo fine' 2>&1
 """
 
-# The contexts file is read while files are created and removed, and while contexts are disabled and
-# enabled. Prints how many lines are malformed, and how many have one of these files.
+# The contexts file is read while files are created and removed, and while policies are selected.
+# Prints how many lines are malformed, and how many have one of these files.
 READ_UNDER_LOAD = rf"""
 look() {{ awk -F '\t' 'NF != 11 {{w++}} /\/c/ {{f++}} END {{print w + 0, f + 0}}' {CONTEXTS}; }}
 (cd /data; for i in $(seq 20); do
