@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The debug kernel reports nothing: KASAN, lockdep, DEBUG_VM, kmemleak, fault injection."""
+"""The debug kernels report nothing.
+
+One checks memory, locks and leaks (KASAN, lockdep, DEBUG_VM, kmemleak, fault injection), one is
+PREEMPT_RT with lockdep, and one looks for data races (KCSAN).
+"""
 
 import dataclasses
+import re
+from collections.abc import Mapping
+from functools import cache
 
 import pytest
 from msgspec import structs
 
 from kloc.build import kernel
+from kloc.build.kernel_source import KERNEL
 from kloc.machine import guest_console, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
@@ -25,8 +33,9 @@ for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
     if grep -q 'not ok' $result; then exit 1; fi
 done
-grep -q '^ok' /sys/kernel/debug/kunit/kloc_machine/results
-grep -q '^ok' /sys/kernel/debug/kunit/kloc/results
+for suite in kloc_machine kloc kloc_memcg; do
+    grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
+done
 """
 # Several processes write, verify, map, truncate and remove files. TIMES is the amount of work: the
 # timing model is slow.
@@ -121,6 +130,9 @@ mounts=$!
 OTHER_MOUNTS = """
 mkfs.xfs -q -d file=1,name=/data/xfs,size=300m
 mkdir -p /run/xfs /run/tmpfs
+options=size=100m
+# PREEMPT_RT has no huge pages.
+if [ -e /sys/kernel/mm/transparent_hugepage ]; then options=$options,huge=within_size; fi
 head -c 67108864 /dev/zero >/data/swap
 chmod 600 /data/swap
 mkswap -q /data/swap
@@ -141,7 +153,7 @@ lives() { # NUMBER: files that are made, evicted, read and removed, with the sam
 }
 (for i in $(seq $((TIMES * 2))); do
      mount -o loop /data/xfs /run/xfs
-     mount -t tmpfs -o size=100m,huge=within_size tmpfs /run/tmpfs
+     mount -t tmpfs -o $options tmpfs /run/tmpfs
      (cd /run/xfs; lives $i)
      (cd /run/tmpfs; lives $i)
      umount /run/xfs & xfs=$!
@@ -236,29 +248,69 @@ LEAKS = """
 for i in 1 2; do echo scan >/sys/kernel/debug/kmemleak; sleep 6; done
 cat /sys/kernel/debug/kmemleak
 test -z "$(cat /sys/kernel/debug/kmemleak)"
+"""
+LOCKS = """
 grep -q 'debug_locks: *1' /proc/lockdep_stats
+"""
+WARNINGS = """
 test "$(cat /sys/kernel/warn_count)" = 0
 """
+CHECKS = {
+    "debug": LEAKS + LOCKS + WARNINGS,
+    "debug-rt": LOCKS + WARNINGS,
+    "debug-kcsan": WARNINGS,
+}
+"""What is checked at the end, by the variant of the kernel."""
+
+# The kernel of PREEMPT_RT has no NUMA balancing, which is a part of the policy tpp.
+RT_SETTINGS = {
+    "/sys/kernel/mm/lru_gen/enabled": "y",
+    "/sys/kernel/mm/numa/demotion_enabled": "1",
+    "/sys/kernel/mm/kloc/enabled": "1",
+}
+
+RACE = re.compile(r"BUG: KCSAN: (?:data-race|assert: race) in (.*)")
+"""The first line of a report: the functions that race, of which one may be missing."""
 
 
-@pytest.fixture(scope="module")
-def parts() -> Parts:
-    """A machine whose kernel is the debug kernel."""
-    return dataclasses.replace(prepare_parts(PACKAGES), kernel=kernel.build("debug"))
+@cache
+def parts(variant: str) -> Parts:
+    """Return a machine whose kernel is a debug kernel."""
+    return dataclasses.replace(prepare_parts(PACKAGES), kernel=kernel.build(variant))
 
 
-def run(parts: Parts, measured: str, *, modelled: bool, times: int) -> None:
-    """Run a script on the debug kernel, and assert that there are no leaks and no warnings.
+@cache
+def functions() -> frozenset[str]:
+    """Return the names of the functions in mm/kloc."""
+    definition = re.compile(r"^[a-z][\w \t*]*?\b(\w+)\(", re.MULTILINE)
+    sources = (KERNEL / "files/mm/kloc").glob("*.[ch]")
+    return frozenset(name for path in sources for name in definition.findall(path.read_text()))
+
+
+def races(console: str) -> list[str]:
+    """Return the data races of mm/kloc that KCSAN reported. The rest of the kernel has many."""
+    found = (match.group(1) for match in RACE.finditer(console))
+    return [race for race in found if functions() & set(re.findall(r"\w+", race))]
+
+
+def settings(variant: str, host: profile.Profile) -> Mapping[str, str]:
+    return RT_SETTINGS if variant == "debug-rt" else policy.load("tpp").settings("", host)
+
+
+def run(measured: str, *, modelled: bool, times: int, variant: str = "debug") -> None:
+    """Run a script on a debug kernel, and assert that there are no leaks and no warnings.
 
     `times` is the variable TIMES of the script. Without `modelled` there is no timing model.
     """
     host = profile.load(profile.DEFAULT)
     host = structs.replace(host, fast=structs.replace(host.fast, capacity=MEMORY))
-    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": LEAKS}
-    settings = policy.load("tpp").settings("", host)
-    job = Job("debug", host, scripts, settings, packages=PACKAGES, modelled=modelled)
-    raw = launcher.run(job, parts)
+    check = CHECKS[variant]
+    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": check}
+    written = settings(variant, host)
+    job = Job(variant, host, scripts, written, packages=PACKAGES, modelled=modelled)
+    raw = launcher.run(job, parts(variant))
     assert not guest_console.WARNING.search(raw.console), raw.console[-4000:]
+    assert races(raw.console) == []
 
 
 LOADS = {"file stress": STRESS, "failed allocations": FAULTS}
@@ -272,14 +324,24 @@ MEANWHILE = {
 
 @pytest.mark.parametrize("modelled", [False, True], ids=["two CPUs", "timing model"])
 @pytest.mark.parametrize("load", LOADS)
-def test_load_causes_no_reports(parts: Parts, load: str, modelled: bool) -> None:
-    run(parts, LOADS[load], modelled=modelled, times=1 if modelled else 4)
+def test_load_causes_no_reports(load: str, modelled: bool) -> None:
+    run(LOADS[load], modelled=modelled, times=1 if modelled else 4)
 
 
 @pytest.mark.parametrize("meanwhile", MEANWHILE)
 def test_migration_under_load_causes_no_reports(
-    parts: Parts, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+    monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
     # On a busy host this may take over an hour, which does not mean that it hangs.
     monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
-    run(parts, MIGRATION + MEANWHILE[meanwhile] + SETTLED, modelled=False, times=1)
+    run(MIGRATION + MEANWHILE[meanwhile] + SETTLED, modelled=False, times=1)
+
+
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
+@pytest.mark.parametrize("variant", ["debug-rt", "debug-kcsan"])
+def test_other_debug_kernels_report_nothing(
+    monkeypatch: pytest.MonkeyPatch, variant: str, meanwhile: str
+) -> None:
+    monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
+    script = MIGRATION + MEANWHILE[meanwhile] + SETTLED
+    run(script, modelled=False, times=1, variant=variant)

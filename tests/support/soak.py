@@ -23,6 +23,10 @@ MINUTES: dict[str, float] = {
     f"{DEBUG}load_causes_no_reports[failed allocations-timing model]": 6,
     f"{DEBUG}migration_under_load_causes_no_reports[file systems]": 16,
     f"{DEBUG}migration_under_load_causes_no_reports[memory]": 10,
+    f"{DEBUG}other_debug_kernels_report_nothing[debug-rt-file systems]": 16,
+    f"{DEBUG}other_debug_kernels_report_nothing[debug-rt-memory]": 12,
+    f"{DEBUG}other_debug_kernels_report_nothing[debug-kcsan-file systems]": 20,
+    f"{DEBUG}other_debug_kernels_report_nothing[debug-kcsan-memory]": 16,
     "tests/soak/test_repeat.py": 6,
 }
 """About how long each piece takes on two cores once what it needs is built, by the beginning of the

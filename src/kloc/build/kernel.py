@@ -19,9 +19,14 @@ from kloc.build.root import Root
 UNPATCHED = "unpatched"
 """The variant that is Debian's source without our changes: the baseline of cost measurements."""
 
+DEBUG = ("base.config", "kloc.config", "machine.config", "debug.config")
+"""The fragments that all debug kernels have."""
+
 VARIANTS = {
     "machine": ("base.config", "kloc.config", "machine.config"),
-    "debug": ("base.config", "kloc.config", "machine.config", "debug.config"),
+    "debug": (*DEBUG, "kasan.config"),
+    "debug-rt": (*DEBUG, "rt.config"),
+    "debug-kcsan": (*DEBUG, "kcsan.config"),
     "base": ("base.config",),
     "kloc": ("base.config", "kloc.config"),
     UNPATCHED: ("base.config",),

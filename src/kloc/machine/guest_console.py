@@ -10,7 +10,9 @@ from kloc.build.root import last_lines
 CONSOLE_TAIL = 25
 """The number of lines of the console that an error shows."""
 
-CRASH = re.compile(r"Kernel panic|\bBUG: |\bOops: |general protection fault")
+CRASH = re.compile(r"Kernel panic|\bBUG: (?!KCSAN)|\bOops: |general protection fault")
+"""What a kernel prints that crashes. A data race that KCSAN reports is no crash."""
+
 WARNING = re.compile(r"WARNING: |INFO: (?:rcu|task)")
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from kloc.machine.guest_console import CONSOLE_TAIL, WARNING, excerpt
+from kloc.machine.guest_console import CONSOLE_TAIL, CRASH, WARNING, excerpt
 
 BOOT = [f"[ 1.{number:03}] booting" for number in range(40)]
-CRASH = ["[ 2.000] Oops: general protection fault", "[ 2.001] RIP: somewhere"]
+OOPS = ["[ 2.000] Oops: general protection fault", "[ 2.001] RIP: somewhere"]
 TRACE = [f"[ 3.{number:03}]  ? some_function" for number in range(40)]
 
 
@@ -16,8 +16,8 @@ def test_excerpt_has_the_last_lines() -> None:
 
 
 def test_excerpt_of_a_crash_begins_with_it() -> None:
-    lines = excerpt("\n".join([*BOOT, *CRASH, *TRACE])).splitlines()
-    assert lines[:2] == CRASH
+    lines = excerpt("\n".join([*BOOT, *OOPS, *TRACE])).splitlines()
+    assert lines[:2] == OOPS
     assert len(lines) == CONSOLE_TAIL
 
 
@@ -25,3 +25,8 @@ def test_warnings_of_the_kernel_are_found() -> None:
     assert WARNING.search("[ 2.0] WARNING: CPU: 0 PID: 1 at mm/vmscan.c:1")
     assert WARNING.search("[ 2.0] INFO: task kswapd0:50 blocked for more than 120 seconds")
     assert not WARNING.search("\n".join(BOOT))
+
+
+def test_a_data_race_is_no_crash() -> None:
+    assert CRASH.search("[ 2.0] BUG: sleeping function called from invalid context")
+    assert not CRASH.search("[ 2.0] BUG: KCSAN: data-race in kloc_wake / kloc_thread")
