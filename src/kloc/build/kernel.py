@@ -13,7 +13,13 @@ from kloc.base import cache
 from kloc.base.errors import unknown
 from kloc.build import root
 from kloc.build.kernel_make import Make
-from kloc.build.kernel_source import KERNEL, WorkTree, patches, relative_files, unpatched_source
+from kloc.build.kernel_source import (
+    KERNEL,
+    WorkTree,
+    compiled_files,
+    patches,
+    unpatched_source,
+)
 from kloc.build.root import Root
 
 UNPATCHED = "unpatched"
@@ -86,7 +92,7 @@ def build_um() -> Path:
     Builds it on first use. Raises KlocError as `build` does.
     """
     tools = root.tool_root()
-    inputs = [KERNEL / "files", *patches(), KERNEL / "config" / UM_CONFIG]
+    inputs = [*_sources(), *patches(), KERNEL / "config" / UM_CONFIG]
     key = cache.key(tools.key, tools.versions()["linux-source"], *inputs)
     return cache.build("kernel-um", key, lambda draft: _build_um(tools, draft)) / "linux"
 
@@ -94,13 +100,18 @@ def build_um() -> Path:
 def series_hash(variant: str = "machine") -> str:
     """Return the hash of what a variant's kernel is built from, in addition to Debian's source.
 
-    That is kernel/files, the patches and the configuration; for the unpatched kernel, only the
-    configuration.
+    That is kernel/files without the selftests, the patches and the configuration; for the unpatched
+    kernel, only the configuration.
     """
     fragments = [KERNEL / "config" / name for name in VARIANTS[variant]]
     if variant == UNPATCHED:
         return cache.key(*fragments)
-    return cache.key(KERNEL / "files", *patches(), *fragments)
+    return cache.key(*_sources(), *patches(), *fragments)
+
+
+def _sources() -> list[str | Path]:
+    """Return the names and files in kernel/files that a kernel is built from, for `cache.key`."""
+    return [part for name in compiled_files() for part in (str(name), KERNEL / "files" / name)]
 
 
 def warnings() -> list[str]:
@@ -115,7 +126,7 @@ def warnings() -> list[str]:
         tree.update()
         make = Make(tree.tools, tree.source, tree.objects("machine"))
         make.configure(VARIANTS["machine"])
-        return make.warnings(relative_files(KERNEL / "files"))
+        return make.warnings(compiled_files())
 
 
 def _build(tools: Root, variant: str, draft: Path) -> None:

@@ -91,6 +91,14 @@ def new_files() -> list[Path]:
     return relative_files(KERNEL / "files")
 
 
+def compiled_files() -> list[Path]:
+    """Return the files in kernel/files that the kernel is built from: not those of its selftests.
+
+    They are paths in the kernel tree.
+    """
+    return [name for name in new_files() if name.parts[0] != "tools"]
+
+
 def patched_files() -> set[Path]:
     """Return the files that the patches name, as paths in the kernel tree."""
     names = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)

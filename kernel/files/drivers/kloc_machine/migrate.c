@@ -43,7 +43,7 @@ static enum kloc_machine_reason reason_of(int reason)
 		return KLOC_MACHINE_MEMPOLICY;
 	case MR_DAMON:
 		return KLOC_MACHINE_DAMON;
-	case MR_KLOC:
+	case MR_TIERING:
 		return KLOC_MACHINE_CONTEXT;
 	}
 	return KLOC_MACHINE_OTHER_REASON;

@@ -93,9 +93,7 @@ static int tally_knode(struct tally *tally, const struct knode *knode)
 
 static const char *kind_of(const struct knode *knode)
 {
-	if (test_bit(KNODE_DIRECTORY, &knode->flags))
-		return "directory";
-	return test_bit(KNODE_SYSTEM, &knode->flags) ? "blockdev" : "file";
+	return test_bit(KNODE_BLOCKDEV, &knode->flags) ? "blockdev" : "file";
 }
 
 /* One of an inode's paths, if there is one; no reference to a dentry is taken. */
@@ -115,11 +113,11 @@ static void show_line(struct seq_file *m, const struct knode *knode,
 	/* All block devices' inodes are in one file system, which is nowhere. */
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : inode->i_sb->s_dev;
 
-	seq_printf(m, "%lu\t%s\t%d\t%u\t%d\t%u\t%u\t%lu\t%lu\t%u:%u\t%lu\t",
+	seq_printf(m, "%u\t%s\t%d\t%u\t%d\t%u\t%lu\t%lu\t%u:%u\t%lu\t",
 		   knode->id, kind_of(knode), knode_inuse(knode),
-		   READ_ONCE(knode->age), atomic_read(&knode->openers),
-		   READ_ONCE(knode->heat), find_cpu(knode), tally->fast,
-		   tally->slow, MAJOR(dev), MINOR(dev), inode->i_ino);
+		   READ_ONCE(knode->age), knode_is_open(inode),
+		   find_cpu(knode), tally->fast, tally->slow, MAJOR(dev),
+		   MINOR(dev), inode->i_ino);
 	show_path(m, inode);
 	seq_putc(m, '\n');
 }
@@ -132,7 +130,7 @@ static int contexts_show(struct seq_file *m, void *v)
 	int error;
 
 	if (v == SEQ_START_TOKEN) {
-		seq_puts(m, "id\tkind\tactive\tage\topeners\theat\tcpu\tfast\tslow\tdev\tino\tpath\n");
+		seq_puts(m, "id\tkind\tactive\tage\topen\tcpu\tfast\tslow\tdev\tino\tpath\n");
 		return 0;
 	}
 	error = tally_knode(&tally, knode);
@@ -151,14 +149,8 @@ static int contexts_show(struct seq_file *m, void *v)
 static struct knode *find_from(loff_t *pos)
 {
 	unsigned long id = *pos;
-	struct knode *knode;
+	struct knode *knode = kmap_get_from(&id);
 
-	rcu_read_lock();
-	knode = xa_find(&kloc_kmap.knodes, &id, ULONG_MAX, XA_PRESENT);
-	while (knode && !knode_tryget(knode))
-		knode = xa_find_after(&kloc_kmap.knodes, &id, ULONG_MAX,
-				      XA_PRESENT);
-	rcu_read_unlock();
 	if (knode)
 		*pos = id;
 	return knode;

@@ -14,30 +14,28 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "knode.h"
+#include "kloc.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/kloc.h>
 
 static struct kmem_cache *knode_cache __ro_after_init;
 
-/**
- * knode_alloc() - allocate a knode, which is inactive and of no inode yet
- * @gfp: how
- * @nid: node that it must be on, or NUMA_NO_NODE
- *
- * Return: the knode, or NULL.
- */
-struct knode *knode_alloc(gfp_t gfp, int nid)
+/* Allocate a knode, on one node if there is room (4.2.2). */
+static struct knode *knode_alloc(gfp_t gfp, int nid)
 {
-	struct knode *knode;
+	struct knode *knode = NULL;
 
+	gfp |= __GFP_ZERO;
 	if (nid != NUMA_NO_NODE)
-		gfp |= __GFP_THISNODE;
-	knode = kmem_cache_alloc_node(knode_cache, gfp | __GFP_ZERO, nid);
+		knode = kmem_cache_alloc_node(knode_cache,
+					      (gfp & ~__GFP_RECLAIM) |
+					      __GFP_THISNODE | __GFP_NOWARN, nid);
+	if (!knode)
+		knode = kmem_cache_alloc(knode_cache, gfp);
 	if (knode) {
 		refcount_set(&knode->refs, 1);
-		INIT_LIST_HEAD(&knode->cold);
+		INIT_LIST_HEAD(&knode->link);
 	}
 	return knode;
 }
@@ -70,25 +68,41 @@ int map_knode(struct knode *knode, struct inode *inode)
 }
 
 /* Nobody finds the knode any more after this, but who has found it. */
-static void bury(struct kmap *kmap, struct knode *knode)
+static void knode_bury(struct knode *knode)
 {
-	kmap_remove(kmap, knode);
+	/* Before it is taken off its list, see lists.c; a full barrier. */
+	test_and_set_bit(KNODE_DEAD, &knode->flags);
+	knode_list_del(knode);
+	kmap_remove(knode);
 	RCU_INIT_POINTER(knode->inode, NULL);
 	knode_put(knode);
 }
 
+/*
+ * A file may have pages from a time when it had no context. Where they are nobody
+ * knows: the first who walks over them finds out.
+ */
+static void knode_adopt(struct knode *knode, const struct inode *inode)
+{
+	unsigned int index;
+
+	if (!inode->i_mapping || !READ_ONCE(inode->i_mapping->nrpages))
+		return;
+	__set_bit(KNODE_SLOW, &knode->flags);
+	for (index = 0; index < KNODE_FAST_NODES; index++)
+		__set_bit(KNODE_FAST + index, &knode->flags);
+}
+
 /**
  * knode_make() - make the knode of an inode, if it has none
- * @kmap: the kmap to add it to
  * @inode: the inode, which the caller has a reference to
  * @gfp: how to allocate
- * @nid: node that the knode must be on, or NUMA_NO_NODE
+ * @nid: node that the knode should be on, or NUMA_NO_NODE
  *
  * Context: RCU read-side critical section.
  * Return: the inode's knode, or NULL if there is no memory.
  */
-struct knode *knode_make(struct kmap *kmap, struct inode *inode, gfp_t gfp,
-			 int nid)
+struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid)
 {
 	struct knode *knode = knode_dereference(inode->i_knode);
 
@@ -98,150 +112,125 @@ struct knode *knode_make(struct kmap *kmap, struct inode *inode, gfp_t gfp,
 	knode = knode_alloc(gfp, nid);
 	if (!knode)
 		return NULL;
-	if (S_ISDIR(inode->i_mode))
-		__set_bit(KNODE_DIRECTORY, &knode->flags);
-	else if (S_ISBLK(inode->i_mode))
-		__set_bit(KNODE_SYSTEM, &knode->flags);
-	if (!S_ISDIR(inode->i_mode))
-		kloc_trial_begin(&knode->trial, true);
-
-	if (add_to_kmap(kmap, knode, gfp)) {
+	if (S_ISBLK(inode->i_mode))
+		__set_bit(KNODE_BLOCKDEV, &knode->flags);
+	knode_adopt(knode, inode);
+	if (add_to_kmap(knode, gfp)) {
 		knode_put(knode);
 		return NULL;
 	}
 	if (map_knode(knode, inode)) {
-		bury(kmap, knode);
+		knode_bury(knode);
 		return knode_dereference(inode->i_knode);
 	}
 	trace_kloc_knode_create(knode, inode);
+	/* One that is not used either may leave. */
+	knode_list_add(knode);
 	return knode;
 }
 
 /**
  * knode_kill() - take an inode's knode away, as the inode goes
- * @kmap: the kmap that has the knode
  * @inode: the inode, which may have none
  */
-void knode_kill(struct kmap *kmap, struct inode *inode)
+void knode_kill(struct inode *inode)
 {
 	struct knode *knode = unrcu_pointer(xchg(&inode->i_knode, NULL));
 
 	if (knode)
-		bury(kmap, knode);
+		knode_bury(knode);
 }
 
 /* Like knode_kill(), unless the inode goes at this very moment. */
-static void kill_found(struct kmap *kmap, struct knode *knode)
+static void knode_kill_found(struct knode *knode)
 {
 	struct inode *inode = rcu_dereference(knode->inode);
 	struct knode __rcu *mine = RCU_INITIALIZER(knode);
 
 	if (inode && cmpxchg(&inode->i_knode, mine, NULL) == mine)
-		bury(kmap, knode);
+		knode_bury(knode);
 }
 
 /**
- * knode_kill_all() - take all knodes away
- * @kmap: the kmap, to which no knode is added any more
+ * knode_kill_all() - take all knodes away, when none are made any more
  *
  * Inodes may go meanwhile and take their knodes with them.
  */
-void knode_kill_all(struct kmap *kmap)
+void knode_kill_all(void)
 {
 	struct knode *knode;
 	unsigned long id;
 
 	rcu_read_lock();
-	xa_for_each(&kmap->knodes, id, knode) {
-		kill_found(kmap, knode);
+	xa_for_each(&kloc_kmap, id, knode) {
+		knode_kill_found(knode);
 		cond_resched_rcu();
 	}
 	rcu_read_unlock();
 }
 
-/* A knode becomes active: how hot is it from now on? */
-static void warm_up(struct knode *knode)
-{
-	u64 now = knode_now(), since = now - READ_ONCE(knode->used);
-
-	WRITE_ONCE(knode->heat,
-		   kloc_heat(READ_ONCE(knode->heat), since * TICK_NSEC));
-	WRITE_ONCE(knode->used, now);
-}
-
-/* It was used for the first time since a scan passed it over. */
-static void make_young(struct knode *knode)
-{
-	WRITE_ONCE(knode->age, 0);
-	clear_bit(KNODE_AGED, &knode->flags);
-	WRITE_ONCE(knode->used, knode_now());
-}
-
 /**
  * knode_activate() - a knode is used for the first time since a scan, or since it
  * became inactive
- * @kmap: the kmap that has the knode
  * @knode: the knode
  *
  * Context: RCU read-side critical section.
  * Return: whether it was inactive until now.
  */
-bool knode_activate(struct kmap *kmap, struct knode *knode)
+bool knode_activate(struct knode *knode)
 {
-	if (test_bit(KNODE_AGED, &knode->flags))
-		make_young(knode);
-	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
-	if (test_and_set_bit(KNODE_INUSE, &knode->flags))
-		return false;
+	bool was_inactive;
 
-	warm_up(knode);
-	trace_kloc_activate(knode, knode_dereference(knode->inode));
-	knode_list_add(kmap, knode);
-	return true;
+	if (test_bit(KNODE_AGED, &knode->flags)) {
+		WRITE_ONCE(knode->age, 0);
+		clear_bit(KNODE_AGED, &knode->flags);
+	}
+	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
+	was_inactive = !test_and_set_bit(KNODE_INUSE, &knode->flags);
+	knode_list_add(knode);
+	if (was_inactive)
+		trace_kloc_activate(knode, knode_dereference(knode->inode));
+	return was_inactive;
 }
 
 /**
  * knode_deactivate() - make a knode inactive
- * @kmap: the kmap that has the knode
  * @knode: the knode
  *
- * Context: RCU read-side critical section.
+ * It stays on the list that it is on, until a scan passes it.
+ *
+ * Context: RCU read-side critical section; the list may be locked.
  */
-void knode_deactivate(struct kmap *kmap, struct knode *knode)
+void knode_deactivate(struct knode *knode)
 {
-	if (!test_and_clear_bit(KNODE_INUSE, &knode->flags))
-		return;
-	trace_kloc_deactivate(knode, knode_dereference(knode->inode));
-	knode_list_add(kmap, knode);
+	if (test_and_clear_bit(KNODE_INUSE, &knode->flags))
+		trace_kloc_deactivate(knode, knode_dereference(knode->inode));
 }
 
 /**
- * knode_close() - a file is closed; after the last one the knode is inactive
- * @kmap: the kmap that has the knode
- * @knode: of the file's inode
- *
- * A file may be closed that was opened before KLOC was switched off and on.
+ * knode_set_fast() - note whether a knode may have pages on a node of fast memory
+ * @knode: the knode
+ * @index: of the node
+ * @fast: false if all that it has there are about to be looked at
  *
  * Context: RCU read-side critical section.
- * Return: whether it was the last one.
  */
-bool knode_close(struct kmap *kmap, struct knode *knode)
+void knode_set_fast(struct knode *knode, unsigned int index, bool fast)
 {
-	if (atomic_dec_if_positive(&knode->openers))
-		return false;
-	/* A file system uses its own without having it open. */
-	if (test_bit(KNODE_SYSTEM, &knode->flags))
-		return true;
+	unsigned int bit = KNODE_FAST + index % KNODE_FAST_NODES;
 
-	WRITE_ONCE(knode->used, knode_now());
-	knode_deactivate(kmap, knode);
-	/*
-	 * Who opened it meanwhile may have found it active. The change of the
-	 * flag is a full barrier, and pairs with the one in knode_open().
-	 */
-	if (atomic_read(&knode->openers))
-		knode_touch(kmap, knode);
-	return true;
+	if (!fast) {
+		clear_bit(bit, &knode->flags);
+		/* Pages that are looked at now: see knode_note_pages(). */
+		smp_mb__after_atomic();
+		return;
+	}
+	if (test_bit(bit, &knode->flags))
+		return;
+	set_bit(bit, &knode->flags);
+	/* What is on no list because it had none may leave from now on. */
+	if (READ_ONCE(knode->list) == KNODE_NO_LIST)
+		knode_list_add(knode);
 }
 
 /**
@@ -267,14 +256,15 @@ unsigned int knode_size(void)
 
 static int __init knode_init(void)
 {
-	/* The cost of contexts is that of knodes. */
-	BUILD_BUG_ON(sizeof(struct knode) > 128);
+	/* The paper's knode has 64 bytes (7.3). */
+	BUILD_BUG_ON(sizeof(struct knode) > 64);
 
-	knode_cache = KMEM_CACHE(knode, SLAB_NO_MERGE | SLAB_PANIC);
+	knode_cache = KMEM_CACHE(knode, SLAB_NO_MERGE | SLAB_PANIC | SLAB_ACCOUNT);
 	return 0;
 }
 core_initcall(knode_init);
 
+
 #ifdef CONFIG_KLOC_KUNIT_TEST
-#include "tests/core-kunit.h"
+#include "tests/knode-kunit.h"
 #endif

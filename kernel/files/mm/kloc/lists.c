@@ -1,156 +1,385 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of files: per-CPU lists of knodes (4.3).
+ * Contexts of files: the lists that say which knodes were used lately (4.3).
  *
- * Whether a knode is active is known from its flags. The kmap, whose lock all CPUs
- * share, has to know it only when somebody looks for what is active, or cold. So a
- * CPU that makes a knode active or inactive puts it on its list, and the kmap is
- * told of all that are on a list at once: when the list is full, and before the
- * kmap is asked. What is opened and closed again and again stays on a list, and
- * the kmap is not looked up for it.
+ * Each CPU has a list of the knodes that became active there, and each node of fast
+ * memory one of those that are not in use and may have pages there, the one that is so
+ * for longest first. A knode is on one list at most.
  *
- * A knode is on one list at most: KNODE_LISTED says so, and any CPU that changes
- * the knode meanwhile has nothing more to do, whoever's list that is. The flag is
- * a bit of the same word as KNODE_INUSE, so that all see the changes of both in one
- * order:
+ * A file that is opened and closed again and again stays on the list of a CPU, and only
+ * the flags of its knode change. A scan passes over these lists: what is in use gets a
+ * scan older, and what was not used since the scan before leaves, to the list of cold
+ * ones if it is not in use.
  *
- *   who changes the knode            who tells the kmap
- *     change KNODE_INUSE               clear KNODE_LISTED
- *     look at KNODE_LISTED             look at KNODE_INUSE
- *
- * Either the one finds the knode on no list, and puts it on one again, or the
- * other finds the change.
+ * knode->list changes from KNODE_NO_LIST with cmpxchg, under the lock of the list that
+ * it is added to; and back under the same lock. Who adds one looks at KNODE_DEAD after
+ * the first change, and who takes it away for good sets KNODE_DEAD before it looks at
+ * knode->list: so a dead knode is on no list.
  */
+#include <linux/init.h>
+#include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 
-#include "knode.h"
+#include "kloc.h"
 
 /**
- * struct knode_list - knodes that the kmap is to be told of
- * @lock: of @count and @knodes
- * @count: of @knodes
- * @saved: changes for which the kmap was not looked up
- * @missed: those for which it was
- * @knodes: they are held
+ * struct knode_list - a list of knodes
+ * @lock: of all in it
+ * @head: the one that was added last is the last
+ * @count: of knodes
  */
 struct knode_list {
-	spinlock_t lock;	/* of count and knodes */
+	spinlock_t lock;	/* of head and count */
+	struct list_head head;
 	unsigned int count;
-	unsigned long saved;
-	unsigned long missed;
-	struct knode *knodes[KNODE_LIST_SIZE];
 };
 
-static DEFINE_PER_CPU(struct knode_list, knode_lists) = {
-	.lock = __SPIN_LOCK_UNLOCKED(knode_lists.lock),
-};
+static DEFINE_PER_CPU(struct knode_list, knode_used_lists);
+static struct knode_list knode_cold_lists[KNODE_FAST_NODES];
 
-/**
- * knode_list_count() - count a change of a knode
- * @saved: the kmap was not looked up for it
- */
-void knode_list_count(bool saved)
+/* Knodes that are looked at while a list is locked. */
+#define KNODE_LIST_LOOK		32
+
+/* Numbers of lists: after KNODE_NO_LIST those of cold ones, then those of CPUs. */
+#define KNODE_COLD_LIST		1
+#define KNODE_USED_LIST		(KNODE_COLD_LIST + KNODE_FAST_NODES)
+
+static struct knode_list *knode_list_of(u32 number)
 {
-	if (saved)
-		raw_cpu_inc(knode_lists.saved);
-	else
-		raw_cpu_inc(knode_lists.missed);
+	return number < KNODE_USED_LIST ?
+	       &knode_cold_lists[number - KNODE_COLD_LIST] :
+	       per_cpu_ptr(&knode_used_lists, number - KNODE_USED_LIST);
 }
 
-/* Take all that are on a list, which is locked. */
-static unsigned int take_all(struct knode_list *list, struct knode **knodes)
+/**
+ * knode_is_listed() - is a knode on the list of a CPU?
+ * @knode: the knode
+ *
+ * Return: true if it is.
+ */
+bool knode_is_listed(const struct knode *knode)
 {
-	unsigned int count = list->count;
+	return READ_ONCE(knode->list) >= KNODE_USED_LIST;
+}
 
-	memcpy(knodes, list->knodes, count * sizeof(*knodes));
-	WRITE_ONCE(list->count, 0);
+/* Take a knode off a list, which is locked. */
+static void knode_unlink(struct knode_list *list, struct knode *knode)
+{
+	list_del_init(&knode->link);
+	list->count--;
+	/* After its link: who adds it to another list sees it unlinked. */
+	smp_store_release(&knode->list, KNODE_NO_LIST);
+}
+
+/* Add a knode to a list, if it is on none. */
+static void knode_link(struct knode *knode, u32 number)
+{
+	struct knode_list *list = knode_list_of(number);
+
+	spin_lock(&list->lock);
+	if (cmpxchg(&knode->list, KNODE_NO_LIST, number) == KNODE_NO_LIST) {
+		if (test_bit(KNODE_DEAD, &knode->flags)) {
+			WRITE_ONCE(knode->list, KNODE_NO_LIST);
+		} else {
+			list_add_tail(&knode->link, &list->head);
+			list->count++;
+		}
+	}
+	spin_unlock(&list->lock);
+}
+
+/**
+ * knode_list_del() - take a knode off its list, if it is on one
+ * @knode: the knode
+ */
+void knode_list_del(struct knode *knode)
+{
+	struct knode_list *list;
+	u32 number;
+
+	while ((number = READ_ONCE(knode->list)) != KNODE_NO_LIST) {
+		list = knode_list_of(number);
+		spin_lock(&list->lock);
+		/* It may have come to another list meanwhile. */
+		if (READ_ONCE(knode->list) == number && !list_empty(&knode->link))
+			knode_unlink(list, knode);
+		spin_unlock(&list->lock);
+	}
+}
+
+/**
+ * knode_list_add() - add a knode that is used to the list of this CPU
+ * @knode: the knode; nothing happens if it is on the list of a CPU
+ */
+void knode_list_add(struct knode *knode)
+{
+	if (knode_is_listed(knode))
+		return;
+	knode_list_del(knode);
+	knode_link(knode, KNODE_USED_LIST + raw_smp_processor_id());
+}
+
+/**
+ * knode_list_add_cold() - add a knode that is not in use to those that may leave
+ * @knode: the knode; nothing happens if it is on a list, or is in slow memory
+ */
+void knode_list_add_cold(struct knode *knode)
+{
+	unsigned long nodes = knode_fast_nodes(knode);
+
+	if (nodes)
+		knode_link(knode, KNODE_COLD_LIST + __ffs(nodes));
+}
+
+/* What is mapped is used without a system call; its pages tell. */
+static bool knode_is_mapped(const struct knode *knode)
+{
+	struct inode *inode = rcu_dereference(knode->inode);
+
+	return inode && inode->i_mapping && mapping_mapped(inode->i_mapping);
+}
+
+/* A knode in use gets a scan older. */
+static void knode_get_older(struct knode *knode, u8 inactive_age)
+{
+	u8 age = READ_ONCE(knode->age);
+
+	/* What no file owns is aged by page. */
+	if (test_bit(KNODE_BLOCKDEV, &knode->flags))
+		return;
+	if (age < U8_MAX)
+		WRITE_ONCE(knode->age, age + 1);
+	if (age + 1 >= inactive_age && !knode_is_mapped(knode))
+		knode_deactivate(knode);
+}
+
+/*
+ * Pass over some knodes of a CPU's list, which are put at its end. Those that are not in
+ * use leave it, if a scan had passed them before, or if @settle is set; else they are
+ * all marked to be passed. They are put in @cold. Return: how many left.
+ */
+static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
+				    u8 inactive_age, bool settle,
+				    struct knode **cold)
+{
+	unsigned int count = 0;
+	struct knode *knode;
+
+	rcu_read_lock();
+	spin_lock(&list->lock);
+	while (looks-- && !list_empty(&list->head)) {
+		knode = list_first_entry(&list->head, struct knode, link);
+		if (!knode_inuse(knode) &&
+		    (settle || test_bit(KNODE_AGED, &knode->flags))) {
+			knode_unlink(list, knode);
+			if (knode_tryget(knode))
+				cold[count++] = knode;
+			continue;
+		}
+		list_rotate_left(&list->head);
+		if (settle)
+			continue;
+		set_bit(KNODE_AGED, &knode->flags);
+		if (knode_inuse(knode))
+			knode_get_older(knode, inactive_age);
+	}
+	spin_unlock(&list->lock);
+	rcu_read_unlock();
 	return count;
 }
 
-/**
- * knode_list_add() - a knode became active or inactive: the kmap is to be told
- * @kmap: the kmap that has all knodes that are on lists
- * @knode: the knode, which may be dead by now
- *
- * Context: RCU read-side critical section.
- */
-void knode_list_add(struct kmap *kmap, struct knode *knode)
+/* Pass over a CPU's list once. Return: how many left. */
+static unsigned int knode_list_scan(struct knode_list *list, u8 inactive_age,
+				    bool settle)
 {
-	struct knode *full[KNODE_LIST_SIZE];
-	struct knode_list *list;
-	unsigned int count = 0;
+	unsigned int left = READ_ONCE(list->count), all = 0;
+	struct knode *cold[KNODE_LIST_LOOK];
 
-	if (test_bit(KNODE_LISTED, &knode->flags) ||
-	    test_and_set_bit(KNODE_LISTED, &knode->flags)) {
-		knode_list_count(true);
-		return;
-	}
-	/* Of one that is about to be freed nobody has to know. */
-	if (!knode_tryget(knode))
-		return;
-	list = raw_cpu_ptr(&knode_lists);
-	spin_lock(&list->lock);
-	if (list->count == KNODE_LIST_SIZE)
-		count = take_all(list, full);
-	list->knodes[list->count] = knode;
-	WRITE_ONCE(list->count, list->count + 1);
-	spin_unlock(&list->lock);
-	kmap_settle(kmap, full, count);
-}
+	while (left) {
+		unsigned int looks = min(left, KNODE_LIST_LOOK), i, count;
 
-/**
- * knode_lists_flush() - tell a kmap of all that are on lists
- * @kmap: the kmap
- */
-void knode_lists_flush(struct kmap *kmap)
-{
-	struct knode *knodes[KNODE_LIST_SIZE];
-	unsigned int cpu, count;
-
-	for_each_possible_cpu(cpu) {
-		struct knode_list *list = per_cpu_ptr(&knode_lists, cpu);
-
-		if (!READ_ONCE(list->count))
-			continue;
-		spin_lock(&list->lock);
-		count = take_all(list, knodes);
-		spin_unlock(&list->lock);
-		kmap_settle(kmap, knodes, count);
-	}
-}
-
-/* The sum of a count over all CPUs. */
-static unsigned long sum(const unsigned long __percpu *count)
-{
-	unsigned long all = 0;
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		/* Its CPU changes it meanwhile: that counts or not. */
-		all += data_race(*per_cpu_ptr(count, cpu));
+		count = knode_list_pass(list, looks, inactive_age, settle, cold);
+		for (i = 0; i < count; i++) {
+			if (knode_inuse(cold[i]))
+				knode_list_add(cold[i]);
+			else
+				knode_list_add_cold(cold[i]);
+			knode_put(cold[i]);
+		}
+		all += count;
+		left -= looks;
+		cond_resched();
 	}
 	return all;
 }
 
 /**
- * knode_list_saved() - for how many changes was the kmap not looked up?
+ * knode_lists_age() - age the knodes that were used lately by one scan (4.3)
+ * @inactive_age: age at which a knode becomes inactive, though it is open
  *
- * Return: the count of all CPUs, since boot.
+ * Context: may sleep between knodes: there may be many.
+ * Return: how many are cold by now.
  */
-unsigned long knode_list_saved(void)
+unsigned int knode_lists_age(u8 inactive_age)
 {
-	return sum(&knode_lists.saved);
+	unsigned int cpu, cold = 0;
+
+	for_each_possible_cpu(cpu)
+		cold += knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu),
+					inactive_age, false);
+	return cold;
 }
 
 /**
- * knode_list_missed() - and for how many was it?
+ * knode_lists_settle() - those that are not in use are cold from now on
  *
- * Return: the count of all CPUs, since boot.
+ * Not only after a scan, because there is no room.
+ *
+ * Context: may sleep.
  */
-unsigned long knode_list_missed(void)
+void knode_lists_settle(void)
 {
-	return sum(&knode_lists.missed);
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu), 0, true);
 }
+
+/* Take the first knodes off a list of cold ones. */
+static unsigned int knode_take_cold(unsigned int index, struct knode **knodes,
+				    unsigned int most)
+{
+	struct knode_list *list = &knode_cold_lists[index % KNODE_FAST_NODES];
+	unsigned int count = 0;
+	struct knode *knode;
+
+	if (!READ_ONCE(list->count))
+		return 0;
+	spin_lock(&list->lock);
+	while (count < most && !list_empty(&list->head)) {
+		knode = list_first_entry(&list->head, struct knode, link);
+		knode_unlink(list, knode);
+		if (knode_tryget(knode))
+			knodes[count++] = knode;
+	}
+	spin_unlock(&list->lock);
+	return count;
+}
+
+/**
+ * get_LRU_knodes() - take the coldest knodes that may have pages on a node (table 2)
+ * @index: of the node, a node of fast memory
+ * @knodes: filled in with them, the coldest first; they are on no list any more
+ * @most: room in @knodes
+ *
+ * Whoever has them calls knode_list_add_cold() for those that keep pages there, and
+ * knode_put() for all. Some may be in use by now: that is for knode_list_add().
+ *
+ * Return: how many there are.
+ */
+unsigned int get_LRU_knodes(unsigned int index, struct knode **knodes,
+			    unsigned int most)
+{
+	unsigned int count, other, i;
+	struct knode *knode;
+
+	count = knode_take_cold(index, knodes, most);
+	/* Those that have pages on several nodes are on the list of one of them. */
+	for (other = 0; !count && other < KNODE_FAST_NODES; other++) {
+		if (other == index % KNODE_FAST_NODES)
+			continue;
+		for (i = 0; i < KNODE_LIST_LOOK && count < most; i++) {
+			if (!knode_take_cold(other, &knode, 1))
+				break;
+			if (knode_fast(knode, index)) {
+				knodes[count++] = knode;
+				continue;
+			}
+			knode_list_add_cold(knode);
+			knode_put(knode);
+		}
+	}
+	return count;
+}
+
+/* Keep those of the greatest ages, the oldest first. */
+static unsigned int knode_insert(struct knode **oldest, unsigned int count,
+				 unsigned int most, struct knode *knode)
+{
+	unsigned int place = count;
+
+	while (place && READ_ONCE(knode->age) > READ_ONCE(oldest[place - 1]->age))
+		place--;
+	if (place == most)
+		return count;
+	if (count == most)
+		count--;
+	memmove(oldest + place + 1, oldest + place,
+		(count - place) * sizeof(*oldest));
+	oldest[place] = knode;
+	return count + 1;
+}
+
+/**
+ * knode_get_aged() - find knodes in use that were not used for some time (4.3)
+ * @index: of a node of fast memory, where they may have pages
+ * @age: scans that they were not used for, at least
+ * @knodes: filled in with them, the oldest of those that were looked at first
+ * @most: room in @knodes
+ *
+ * They stay on their lists. Of each CPU's list some are looked at, and put at its end.
+ *
+ * Return: how many there are; knode_put() each when done with it.
+ */
+unsigned int knode_get_aged(unsigned int index, u8 age, struct knode **knodes,
+			    unsigned int most)
+{
+	unsigned int cpu, i, kept = 0, count = 0;
+	struct knode *knode;
+
+	rcu_read_lock();
+	for_each_possible_cpu(cpu) {
+		struct knode_list *list = per_cpu_ptr(&knode_used_lists, cpu);
+
+		spin_lock(&list->lock);
+		for (i = min(list->count, 4 * KNODE_LIST_LOOK); i; i--) {
+			knode = list_first_entry(&list->head, struct knode, link);
+			list_rotate_left(&list->head);
+			if (READ_ONCE(knode->age) >= age &&
+			    knode_fast(knode, index))
+				count = knode_insert(knodes, count, most, knode);
+		}
+		spin_unlock(&list->lock);
+	}
+	for (i = 0; i < count; i++)
+		if (knode_tryget(knodes[i]))
+			knodes[kept++] = knodes[i];
+	rcu_read_unlock();
+	return kept;
+}
+
+static void __init knode_list_init(struct knode_list *list)
+{
+	spin_lock_init(&list->lock);
+	INIT_LIST_HEAD(&list->head);
+}
+
+static int __init knode_lists_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < KNODE_FAST_NODES; i++)
+		knode_list_init(&knode_cold_lists[i]);
+	for_each_possible_cpu(i)
+		knode_list_init(per_cpu_ptr(&knode_used_lists, i));
+	return 0;
+}
+core_initcall(knode_lists_init);
+
+#ifdef CONFIG_KLOC_KUNIT_TEST
+#include "tests/lists-kunit.h"
+#endif

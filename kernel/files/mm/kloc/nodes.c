@@ -12,33 +12,34 @@
 #include "kloc.h"
 
 /* Pages to KiB, a power of two. */
-#define KB_SHIFT	(PAGE_SHIFT - 10)
+#define KLOC_KB_SHIFT	(PAGE_SHIFT - 10)
 
 /**
- * struct node_folder - the folder of a node of fast memory
+ * struct kloc_node_folder - the folder of a node of fast memory
  * @kobject: the folder
  * @nid: number of the node
  */
-struct node_folder {
+struct kloc_node_folder {
 	struct kobject kobject;
 	int nid;
 };
 
-/* They are there while KLOC is on. Changed under the mutex of kloc_enable(). */
-static struct node_folder *folders[MAX_NUMNODES];
+/* They are there while a policy needs contexts. Changed by who selects a policy. */
+static struct kloc_node_folder *kloc_node_folders[MAX_NUMNODES];
 
-static struct node_folder *folder_of(struct kobject *kobject)
+static int kloc_folder_nid(struct kobject *kobject)
 {
-	return container_of(kobject, struct node_folder, kobject);
+	return container_of(kobject, struct kloc_node_folder, kobject)->nid;
 }
 
 static ssize_t max_kb_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)
 {
-	unsigned long max = READ_ONCE(kloc_node_max[folder_of(kobj)->nid]);
+	unsigned long max = READ_ONCE(kloc_node_max[kloc_folder_nid(kobj)]);
 
-	return max == KLOC_NO_LIMIT ? sysfs_emit(buf, "max\n") :
-				      sysfs_emit(buf, "%lu\n", max << KB_SHIFT);
+	return max == KLOC_NO_LIMIT ?
+	       sysfs_emit(buf, "max\n") :
+	       sysfs_emit(buf, "%lu\n", max << KLOC_KB_SHIFT);
 }
 
 static ssize_t max_kb_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -49,77 +50,67 @@ static ssize_t max_kb_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (!sysfs_streq(buf, "max")) {
 		if (kstrtoul(buf, 0, &kb) || kb > LONG_MAX)
 			return -EINVAL;
-		max = kb >> KB_SHIFT;
+		max = kb >> KLOC_KB_SHIFT;
 	}
-	WRITE_ONCE(kloc_node_max[folder_of(kobj)->nid], max);
+	WRITE_ONCE(kloc_node_max[kloc_folder_nid(kobj)], max);
 	kloc_limit_changed();
 	return count;
 }
 
 static struct kobj_attribute max_kb_attr = __ATTR_RW(max_kb);
 
-static struct attribute *node_attrs[] = {
+static struct attribute *kloc_node_attrs[] = {
 	&max_kb_attr.attr,
 	NULL,
 };
-ATTRIBUTE_GROUPS(node);
+ATTRIBUTE_GROUPS(kloc_node);
 
-static void release(struct kobject *kobject)
+static void kloc_node_release(struct kobject *kobject)
 {
-	kfree(folder_of(kobject));
+	kfree(container_of(kobject, struct kloc_node_folder, kobject));
 }
 
-static const struct kobj_type node_type = {
-	.release = release,
+static const struct kobj_type kloc_node_type = {
+	.release = kloc_node_release,
 	.sysfs_ops = &kobj_sysfs_ops,
-	.default_groups = node_groups,
+	.default_groups = kloc_node_groups,
 };
 
-static int show(int nid)
+/**
+ * kloc_node_show() - make the folder of a fast node
+ * @nid: the node
+ *
+ * Return: 0, or an error.
+ */
+int kloc_node_show(int nid)
 {
-	struct node_folder *folder = kzalloc(sizeof(*folder), GFP_KERNEL);
+	struct kloc_node_folder *folder = kzalloc(sizeof(*folder), GFP_KERNEL);
 	int error;
 
 	if (!folder)
 		return -ENOMEM;
 	folder->nid = nid;
-	error = kobject_init_and_add(&folder->kobject, &node_type, kloc_folder,
-				     "node%d", nid);
+	error = kobject_init_and_add(&folder->kobject, &kloc_node_type,
+				     kloc_folder, "node%d", nid);
 	if (error)
 		kobject_put(&folder->kobject);
 	else
-		folders[nid] = folder;
+		kloc_node_folders[nid] = folder;
 	return error;
 }
 
 /**
- * kloc_nodes_show() - make the folders of all fast nodes
- *
- * Return: 0, or an error: then kloc_nodes_hide() is to be called.
+ * kloc_node_hide() - remove the folder of a node; what is set in it is kept
+ * @nid: the node, which may have none
  */
-int kloc_nodes_show(void)
+void kloc_node_hide(int nid)
 {
-	int nid, error = 0;
+	struct kloc_node_folder *folder = kloc_node_folders[nid];
 
-	for_each_online_node(nid)
-		if (!error && kloc_near[nid] && kloc_near[nid]->nid == nid)
-			error = show(nid);
-	return error;
-}
-
-/**
- * kloc_nodes_hide() - remove the folders; what is set in them is kept
- */
-void kloc_nodes_hide(void)
-{
-	int nid;
-
-	for (nid = 0; nid < MAX_NUMNODES; nid++) {
-		if (!folders[nid])
-			continue;
-		/* Its name is free again at once, whoever still holds it. */
-		kobject_del(&folders[nid]->kobject);
-		kobject_put(&folders[nid]->kobject);
-		folders[nid] = NULL;
-	}
+	if (!folder)
+		return;
+	/* Its name is free again at once, whoever still holds it. */
+	kobject_del(&folder->kobject);
+	kobject_put(&folder->kobject);
+	kloc_node_folders[nid] = NULL;
 }

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies of memory tiers: what is known of single pages.
+ *
+ * Eight bytes for each page of memory, allocated while a policy is selected that needs
+ * them. They are read and written together. They are hints: a page whose bytes are
+ * changed by two at once loses one change. Those of a large folio are its first page's.
+ */
+#include <linux/bits.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/vmalloc.h>
+
+#include "tiering.h"
+
+/**
+ * union tiering_page - of one page
+ * @word: all of it
+ * @history: in which of eight scans it was used, bit 0 for the last of them
+ * @moves: between nodes, since it came into the page cache
+ * @scan: the last of these scans, modulo 2^16
+ * @moved: scan in which it was moved the last time, modulo 2^16
+ * @why: it was moved, enum tiering_reason
+ * @is_moved: it was moved between nodes
+ */
+union tiering_page {
+	u64 word;
+	struct {
+		u8 history;
+		u8 moves;
+		u16 scan;
+		u16 moved;
+		u8 why;
+		bool is_moved;
+	};
+};
+
+static_assert(sizeof(union tiering_page) == 8);
+
+/**
+ * struct tiering_pages - of the pages of a node
+ * @rcu: for freeing it
+ * @start: first page frame
+ * @count: of page frames
+ * @pages: their bytes
+ */
+struct tiering_pages {
+	struct rcu_head rcu;
+	unsigned long start;
+	unsigned long count;
+	union tiering_page pages[] __counted_by(count);
+};
+
+static struct tiering_pages __rcu *tiering_node_pages[MAX_NUMNODES];
+
+/* Number of the scan. */
+static u16 tiering_scan;
+
+static union tiering_page *tiering_page_of(struct folio *folio)
+{
+	struct tiering_pages *pages;
+	unsigned long number;
+
+	pages = rcu_dereference_check(tiering_node_pages[folio_nid(folio)],
+				      rcu_read_lock_any_held());
+	if (!pages)
+		return NULL;
+	number = folio_pfn(folio) - pages->start;
+	return number < pages->count ? &pages->pages[number] : NULL;
+}
+
+/* Keep what is known of the pages that the node had before. */
+static void tiering_pages_copy(struct tiering_pages *new,
+			       const struct tiering_pages *old)
+{
+	unsigned long first = max(new->start, old->start);
+	unsigned long end = min(new->start + new->count, old->start + old->count);
+
+	if (first < end)
+		memcpy(&new->pages[first - new->start],
+		       &old->pages[first - old->start],
+		       (end - first) * sizeof(*new->pages));
+}
+
+/* Have bytes for all pages that a node has now. */
+static int tiering_pages_resize(int nid)
+{
+	unsigned long start = node_start_pfn(nid), count = node_spanned_pages(nid);
+	struct tiering_pages *old, *new = NULL;
+
+	old = rcu_dereference_protected(tiering_node_pages[nid], true);
+	if (old && old->start == start && old->count == count)
+		return 0;
+	if (count) {
+		new = vzalloc(struct_size(new, pages, count));
+		if (!new)
+			return -ENOMEM;
+		new->start = start;
+		new->count = count;
+		if (old)
+			tiering_pages_copy(new, old);
+	}
+	rcu_assign_pointer(tiering_node_pages[nid], new);
+	if (old)
+		kvfree_rcu(old, rcu);
+	return 0;
+}
+
+/**
+ * tiering_pages_start() - allocate for all memory that there is
+ *
+ * Context: memory hotplug is locked.
+ * Return: 0, or -ENOMEM: then tiering_pages_stop() is to be called.
+ */
+int tiering_pages_start(void)
+{
+	int nid, error = 0;
+
+	for_each_node_state(nid, N_MEMORY)
+		if (!error)
+			error = tiering_pages_resize(nid);
+	return error;
+}
+
+/**
+ * tiering_pages_update() - allocate for memory that has come, and free for what went
+ *
+ * Pages for which there is no memory have no bytes: they were never used or moved.
+ *
+ * Context: memory hotplug is locked.
+ */
+void tiering_pages_update(void)
+{
+	int nid;
+
+	for_each_online_node(nid)
+		if (tiering_pages_resize(nid))
+			pr_warn("tiering: nothing is noted of the new memory of node %d\n",
+				nid);
+}
+
+/**
+ * tiering_pages_stop() - free all; whoever looks meanwhile may go on to
+ */
+void tiering_pages_stop(void)
+{
+	struct tiering_pages *old;
+	int nid;
+
+	for (nid = 0; nid < MAX_NUMNODES; nid++) {
+		old = rcu_replace_pointer(tiering_node_pages[nid], NULL, true);
+		if (old)
+			kvfree_rcu(old, rcu);
+	}
+}
+
+/**
+ * tiering_pages_bytes() - how much memory does it take?
+ *
+ * Return: bytes.
+ */
+unsigned long tiering_pages_bytes(void)
+{
+	const struct tiering_pages *pages;
+	unsigned long bytes = 0;
+	int nid;
+
+	rcu_read_lock();
+	for (nid = 0; nid < MAX_NUMNODES; nid++) {
+		pages = rcu_dereference(tiering_node_pages[nid]);
+		if (pages)
+			bytes += struct_size(pages, pages, pages->count);
+	}
+	rcu_read_unlock();
+	return bytes;
+}
+
+/**
+ * tiering_next_scan() - a scan is over
+ */
+void tiering_next_scan(void)
+{
+	WRITE_ONCE(tiering_scan, tiering_scan + 1);
+}
+
+static union tiering_page tiering_page_read(const union tiering_page *page)
+{
+	return (union tiering_page) { .word = READ_ONCE(page->word) };
+}
+
+static void tiering_page_write(union tiering_page *page, union tiering_page now)
+{
+	WRITE_ONCE(page->word, now.word);
+}
+
+/* What is known of a folio; nothing if there are no bytes for it. */
+static union tiering_page tiering_folio_read(struct folio *folio)
+{
+	union tiering_page now = { };
+	const union tiering_page *page;
+
+	rcu_read_lock();
+	page = tiering_page_of(folio);
+	if (page)
+		now = tiering_page_read(page);
+	rcu_read_unlock();
+	return now;
+}
+
+/* The history of a page by now. */
+static u8 tiering_history(union tiering_page page, u16 scan)
+{
+	u16 since = scan - page.scan;
+
+	return since < 8 ? page.history << since : 0;
+}
+
+/* Was a page moved a short time ago? */
+static bool tiering_moved_soon(union tiering_page page, u16 scan)
+{
+	u16 since = scan - page.moved;
+
+	return page.is_moved && since <= TIERING_SOON;
+}
+
+/**
+ * tiering_page_use() - a folio is used
+ * @folio: the folio
+ *
+ * Context: RCU read-side critical section.
+ * Return: its history, as for the operation used of a policy; 0 if nothing is noted.
+ */
+unsigned int tiering_page_use(struct folio *folio)
+{
+	union tiering_page *page = tiering_page_of(folio), now;
+	u16 scan = READ_ONCE(tiering_scan);
+
+	if (!page)
+		return 0;
+	now = tiering_page_read(page);
+	now.history = tiering_history(now, scan);
+	if (now.history & BIT(0))
+		return BIT(8) | now.history;
+	now.history |= BIT(0);
+	now.scan = scan;
+	tiering_page_write(page, now);
+	return now.history;
+}
+
+/**
+ * tiering_page_history() - when was a folio used?
+ * @folio: the folio
+ *
+ * Return: in which of the last eight scans, bit 0 for this one; 0 if in none, or if
+ * nothing is noted.
+ */
+unsigned int tiering_page_history(struct folio *folio)
+{
+	return tiering_history(tiering_folio_read(folio), READ_ONCE(tiering_scan));
+}
+
+/**
+ * tiering_page_pinned() - was a folio moved so often that it should stay?
+ * @folio: the folio, of page cache
+ *
+ * Return: true if it should not be demoted (KLOCs, section 4.5).
+ */
+bool tiering_page_pinned(struct folio *folio)
+{
+	return tiering_folio_read(folio).moves >= READ_ONCE(tiering_settings.pin);
+}
+
+/**
+ * tiering_page_new() - a folio begins a new life in the page cache
+ * @folio: the folio, which is about to be used
+ */
+void tiering_page_new(struct folio *folio)
+{
+	union tiering_page now = {
+		.history = BIT(0),
+		.scan = READ_ONCE(tiering_scan),
+	};
+	union tiering_page *page;
+
+	rcu_read_lock();
+	page = tiering_page_of(folio);
+	if (page)
+		tiering_page_write(page, now);
+	rcu_read_unlock();
+}
+
+/**
+ * tiering_page_freed() - a folio is taken out of the page cache
+ * @folio: the folio
+ */
+void tiering_page_freed(struct folio *folio)
+{
+	union tiering_page now = tiering_folio_read(folio);
+
+	if (tiering_moved_soon(now, READ_ONCE(tiering_scan)))
+		tiering_count(TIERING_FREED + now.why, tiering_kind_of(folio),
+			      folio_nr_pages(folio));
+}
+
+/**
+ * tiering_page_split() - a folio becomes several
+ * @folio: the folio
+ * @pages: how many it had until now
+ */
+void tiering_page_split(struct folio *folio, unsigned long pages)
+{
+	union tiering_page *page;
+	unsigned long i;
+
+	rcu_read_lock();
+	page = tiering_page_of(folio);
+	/* A large folio does not cross the end of its node. */
+	for (i = 1; page && i < pages; i++)
+		tiering_page_write(&page[i], tiering_page_read(page));
+	rcu_read_unlock();
+}
+
+/**
+ * tiering_page_move() - what is known of a folio goes with it
+ * @src: where it was
+ * @dst: where it will be
+ * @why: it is moved; TIERING_REASONS if the policy has nothing to do with it
+ */
+void tiering_page_move(struct folio *src, struct folio *dst,
+		       enum tiering_reason why)
+{
+	union tiering_page now = tiering_folio_read(src), *page;
+	u16 scan = READ_ONCE(tiering_scan);
+
+	/* Compaction changes nothing that counts here. */
+	if (folio_nid(src) != folio_nid(dst)) {
+		if (tiering_moved_soon(now, scan))
+			tiering_count(TIERING_RETURNED + now.why,
+				      tiering_kind_of(src), folio_nr_pages(src));
+		if (now.moves < U8_MAX)
+			now.moves++;
+		now.is_moved = why < TIERING_REASONS;
+		now.why = why;
+		now.moved = scan;
+	}
+	rcu_read_lock();
+	page = tiering_page_of(dst);
+	if (page)
+		tiering_page_write(page, now);
+	rcu_read_unlock();
+}
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/page-kunit.h"
+#endif

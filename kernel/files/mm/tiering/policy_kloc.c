@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy kloc: the context of a file says where its pages are.
+ *
+ * After Kannan, Ren and Bhattacharjee, "KLOCs: Kernel-Level Object Contexts for
+ * Heterogeneous Memory Systems", ASPLOS 2021; section numbers are that paper's. Its
+ * rules are:
+ *
+ * - New pages of a context in use go to fast memory, those of others to slow memory
+ *   (4.4). Application pages come first: page cache leaves room for them (4.2.2).
+ * - A context is in use while its file is open and is used. It gets a scan older with
+ *   each scan that passes over it, and use makes it young again (4.3).
+ * - What is not in use leaves as a whole, the coldest first, without waiting until
+ *   somebody needs the room (4.5).
+ * - A context that is used again comes back as a whole, if it fits; a page of slow
+ *   memory that is used often comes back alone (4.4).
+ * - A page that has moved too often stays in fast memory (4.5; see migrate.c).
+ *
+ * While fast memory has room for all, nothing of this is done.
+ */
+#include <linux/cpuset.h>
+#include <linux/init.h>
+#include <linux/kloc.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/sysfs.h>
+#include <linux/timekeeping.h>
+
+#include "../kloc/kloc.h"
+#include "policy_kloc.h"
+
+/* Contexts that wait for their promotion, at most. */
+#define POLICY_KLOC_QUEUE	128
+
+/* Contexts that are tried to fill a batch: some have no pages by now. */
+#define POLICY_KLOC_TRIES	64
+
+/* Scans that a context in use was not used for before pages of it leave. */
+#define POLICY_KLOC_AGED	2
+
+/**
+ * struct policy_kloc_node - what the policy keeps for a node
+ * @demote: the context whose pages the daemon demotes
+ * @room: the context whose pages kswapd demotes
+ * @unused: the context in use of which it demotes what was not used
+ * @settled: when those that are not in use became cold under pressure, ns
+ * @idle: nothing of the kind was found in this scan
+ * @promote: the context whose pages the daemon promotes
+ * @lock: of @queue and @count
+ * @queue: contexts that have become active and may have pages in slow memory, held
+ * @count: how many there are
+ */
+struct policy_kloc_node {
+	struct kloc_walk demote;
+	struct kloc_walk room;
+	struct kloc_walk unused;
+	u64 settled;
+	bool idle;
+	struct kloc_walk promote;
+	spinlock_t lock;	/* of queue and count */
+	struct knode *queue[POLICY_KLOC_QUEUE];
+	unsigned int count;
+};
+
+/* Scans after which a context is not in use, though its file is open. */
+static unsigned long policy_kloc_inactive_age = 8;
+
+/**
+ * policy_kloc_init_node() - the operation init_node
+ * @tn: the node
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int policy_kloc_init_node(struct tiering_node *tn)
+{
+	struct policy_kloc_node *node;
+
+	node = kzalloc_node(sizeof(*node), GFP_KERNEL, tn->nid);
+	if (!node)
+		return -ENOMEM;
+	spin_lock_init(&node->lock);
+	tn->priv = node;
+	return 0;
+}
+
+static void policy_kloc_drop(struct kloc_walk *walk)
+{
+	if (walk->knode)
+		knode_put(walk->knode);
+}
+
+/**
+ * policy_kloc_exit_node() - the operation exit_node
+ * @tn: the node
+ */
+void policy_kloc_exit_node(struct tiering_node *tn)
+{
+	struct policy_kloc_node *node = tn->priv;
+
+	policy_kloc_drop(&node->demote);
+	policy_kloc_drop(&node->room);
+	policy_kloc_drop(&node->unused);
+	policy_kloc_drop(&node->promote);
+	while (node->count)
+		knode_put(node->queue[--node->count]);
+	kfree(node);
+}
+
+/**
+ * policy_kloc_place_active() - where new pages of a context in use should go
+ * @tn: the node
+ * @alloc: the pages
+ *
+ * Return: one of enum tiering_place.
+ */
+enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
+					    const struct tiering_alloc *alloc)
+{
+	/* What was not asked for, and who takes no part, is as without a policy. */
+	if (!alloc->knode)
+		return TIERING_LOCAL;
+	/* A kind that is excluded stays fast (7.3). */
+	if (!kloc_takes_part(alloc->knode) || !tiering_is_short(tn->nid))
+		return TIERING_TOP_FIRST;
+	/* What will not be used again need not come. */
+	if (alloc->stream || test_bit(KNODE_STREAM, &alloc->knode->flags))
+		return TIERING_BOTTOM_FIRST;
+	return tiering_may_fill(tn->nid) ? TIERING_TOP_FIRST :
+					   TIERING_BOTTOM_FIRST;
+}
+
+/**
+ * policy_kloc_place() - the operation place (4.4)
+ * @tn: the node
+ * @alloc: the pages
+ *
+ * Return: one of enum tiering_place.
+ */
+enum tiering_place policy_kloc_place(struct tiering_node *tn,
+				     const struct tiering_alloc *alloc)
+{
+	if (alloc->knode && !knode_inuse(alloc->knode) &&
+	    kloc_takes_part(alloc->knode) && tiering_is_short(tn->nid))
+		return TIERING_BOTTOM_FIRST;
+	return policy_kloc_place_active(tn, alloc);
+}
+
+/**
+ * policy_kloc_used() - the operation used
+ * @tn: the node
+ * @folio: the folio
+ * @history: of its uses
+ *
+ * Return: true if it belongs to a context, and was used twice in this scan, or in two
+ * of the last eight.
+ */
+bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
+		      unsigned int history)
+{
+	const struct knode *knode;
+
+	if (hweight_long(history) < 2)
+		return false;
+	knode = kloc_knode_in(folio_mapping(folio));
+	return knode && kloc_takes_part(knode);
+}
+
+/**
+ * policy_kloc_knode_event() - the operation knode_event
+ * @tn: the node
+ * @knode: the context
+ * @event: what has happened to it
+ */
+void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
+			     enum tiering_knode_event event)
+{
+	struct policy_kloc_node *node = tn->priv;
+	bool many = false;
+
+	if (event != TIERING_KNODE_ACTIVE ||
+	    (READ_ONCE(knode->flags) & (BIT(KNODE_SLOW) | BIT(KNODE_STREAM) |
+					BIT(KNODE_QUEUED))) != BIT(KNODE_SLOW) ||
+	    !kloc_takes_part(knode) ||
+	    !node_isset(tn->nid, cpuset_current_mems_allowed) ||
+	    test_and_set_bit(KNODE_QUEUED, &knode->flags))
+		return;
+	spin_lock(&node->lock);
+	if (node->count < POLICY_KLOC_QUEUE && knode_tryget(knode)) {
+		node->queue[node->count++] = knode;
+		many = node->count > POLICY_KLOC_QUEUE / 4;
+	} else {
+		clear_bit(KNODE_QUEUED, &knode->flags);
+	}
+	spin_unlock(&node->lock);
+	/* Waking the daemon for each would cost more than is won. */
+	if (many)
+		tiering_wake(tn);
+}
+
+/**
+ * policy_kloc_period() - the operation period: contexts get a scan older (4.3)
+ * @tn: the node
+ */
+void policy_kloc_period(struct tiering_node *tn)
+{
+	struct policy_kloc_node *node = tn->priv;
+
+	WRITE_ONCE(node->idle, false);
+	/* One daemon does it for all. */
+	if (!tn->index)
+		knode_lists_age(READ_ONCE(policy_kloc_inactive_age));
+}
+
+/* A walk over what a context has in fast memory is over, or given up. */
+static void policy_kloc_end(struct tiering_node *tn, struct kloc_walk *walk)
+{
+	struct knode *knode = walk->knode;
+
+	rcu_read_lock();
+	if (!walk->done || walk->left)
+		knode_set_fast(knode, tn->index, true);
+	if (knode_inuse(knode))
+		knode_list_add(knode);
+	else
+		knode_list_add_cold(knode);
+	rcu_read_unlock();
+	knode_put(knode);
+	walk->knode = NULL;
+}
+
+/* Begin a walk over the next context. Return: false if there is none. */
+static bool policy_kloc_begin(struct tiering_node *tn, struct kloc_walk *walk,
+			      policy_kloc_next_t next)
+{
+	struct knode *knode;
+
+	if (!next(tn->index, &knode, 1))
+		return false;
+	*walk = (struct kloc_walk) { .knode = knode, .nid = tn->nid };
+	/* Before looking: what comes meanwhile sets it again. */
+	rcu_read_lock();
+	knode_set_fast(knode, tn->index, false);
+	rcu_read_unlock();
+	return true;
+}
+
+/* What was just written may be deleted soon, and then its copy was for nothing. */
+static bool policy_kloc_choose_clean(struct tiering_node *tn, struct folio *folio)
+{
+	return !folio_test_dirty(folio);
+}
+
+/* The same, if it was not used for as long as is noted. */
+static bool policy_kloc_choose_unused(struct tiering_node *tn,
+				      struct folio *folio)
+{
+	return !folio_test_dirty(folio) && !tiering_page_history(folio) &&
+	       !(folio_mapped(folio) && tiering_was_referenced(folio));
+}
+
+/**
+ * policy_kloc_take() - take what contexts have on a node, one after another
+ * @tn: the node
+ * @b: the batch
+ * @walk: where to go on; updated
+ * @next: takes the next context, when the walk over the last one is over
+ *
+ * Return: pages in @b.
+ */
+long policy_kloc_take(struct tiering_node *tn, struct tiering_batch *b,
+		      struct kloc_walk *walk, policy_kloc_next_t next)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < POLICY_KLOC_TRIES && !tiering_batch_full(b);
+	     tries++) {
+		if (!walk->knode && !policy_kloc_begin(tn, walk, next))
+			break;
+		/* It may have been used again. */
+		if (!kloc_takes_part(walk->knode) ||
+		    (next == get_LRU_knodes && knode_inuse(walk->knode))) {
+			policy_kloc_end(tn, walk);
+			continue;
+		}
+		tiering_take_knode(tn, b, walk, policy_kloc_choose_clean);
+		if (walk->done)
+			policy_kloc_end(tn, walk);
+	}
+	return b->pages;
+}
+
+/**
+ * policy_kloc_room_walk() - the walk of kswapd over a context
+ * @tn: the node
+ *
+ * Return: the walk.
+ */
+struct kloc_walk *policy_kloc_room_walk(struct tiering_node *tn)
+{
+	struct policy_kloc_node *node = tn->priv;
+
+	return &node->room;
+}
+
+/* What is not in use leaves while less than half of the rate is used (4.5). */
+static long policy_kloc_fill_demote(struct tiering_node *tn,
+				    struct tiering_batch *b, long want)
+{
+	struct policy_kloc_node *node = tn->priv;
+
+	if (!tiering_is_short(tn->nid) || !tiering_in_background(tn))
+		return 0;
+	b->why = TIERING_DEMOTED_INACTIVE;
+	return policy_kloc_take(tn, b, &node->demote, get_LRU_knodes);
+}
+
+/* Take what was not used of contexts in use that were not used for long (4.3). */
+static long policy_kloc_take_unused(struct tiering_node *tn,
+				    struct tiering_batch *b)
+{
+	struct policy_kloc_node *node = tn->priv;
+	struct kloc_walk *walk = &node->unused;
+	struct knode *knode;
+
+	b->why = TIERING_DEMOTED_UNUSED;
+	if (!walk->knode) {
+		if (READ_ONCE(node->idle) ||
+		    !knode_get_aged(tn->index, POLICY_KLOC_AGED, &knode, 1))
+			return 0;
+		*walk = (struct kloc_walk) { .knode = knode, .nid = tn->nid };
+	}
+	if (kloc_takes_part(walk->knode))
+		tiering_take_knode(tn, b, walk, policy_kloc_choose_unused);
+	else
+		walk->done = true;
+	if (walk->done) {
+		knode_put(walk->knode);
+		walk->knode = NULL;
+	}
+	/* It is the oldest still: to look at it again now is of no use. */
+	if (!b->pages)
+		WRITE_ONCE(node->idle, true);
+	return b->pages;
+}
+
+/* There may be many lists: that is done no more often than daemons look. */
+static bool policy_kloc_may_settle(struct policy_kloc_node *node)
+{
+	u64 now = ktime_get_mono_fast_ns(), rest = tiering_scan_ns() / 8;
+
+	if (now - node->settled < rest)
+		return false;
+	node->settled = now;
+	return true;
+}
+
+/* Under pressure first what is not in use leaves, and then what is and is not used. */
+static long policy_kloc_make_room(struct tiering_node *tn,
+				  struct tiering_batch *b, long want)
+{
+	struct policy_kloc_node *node = tn->priv;
+	long pages;
+
+	b->why = TIERING_DEMOTED_INACTIVE;
+	pages = policy_kloc_take(tn, b, &node->room, get_LRU_knodes);
+	if (!pages && policy_kloc_may_settle(node)) {
+		/* Not only what a scan has passed. */
+		knode_lists_settle();
+		pages = policy_kloc_take(tn, b, &node->room, get_LRU_knodes);
+	}
+	return pages ?: policy_kloc_take_unused(tn, b);
+}
+
+static struct knode *policy_kloc_next_queued(struct policy_kloc_node *node)
+{
+	struct knode *knode = NULL;
+
+	spin_lock(&node->lock);
+	if (node->count) {
+		/* The one that was used last. */
+		knode = node->queue[--node->count];
+		clear_bit(KNODE_QUEUED, &knode->flags);
+	}
+	spin_unlock(&node->lock);
+	return knode;
+}
+
+/* Take what contexts that have become active have in slow memory. */
+static void policy_kloc_take_active(struct tiering_node *tn,
+				    struct tiering_batch *b, long room)
+{
+	struct policy_kloc_node *node = tn->priv;
+	struct kloc_walk *walk = &node->promote;
+
+	b->why = TIERING_PROMOTED_ACTIVE;
+	while (!tiering_batch_full(b)) {
+		if (!walk->knode) {
+			struct knode *knode = policy_kloc_next_queued(node);
+
+			if (!knode)
+				return;
+			*walk = (struct kloc_walk) {
+				.knode = knode,
+				.nid = NUMA_NO_NODE,
+			};
+			/* Before looking: what comes meanwhile sets it again. */
+			clear_bit(KNODE_SLOW, &knode->flags);
+			smp_mb__after_atomic();
+			walk->left = kloc_pages(knode) > room - b->pages;
+		}
+		if (!walk->left && knode_inuse(walk->knode))
+			tiering_take_knode(tn, b, walk, NULL);
+		if (!walk->done && tiering_batch_full(b))
+			return;
+		if (!walk->done || walk->left)
+			set_bit(KNODE_SLOW, &walk->knode->flags);
+		knode_put(walk->knode);
+		walk->knode = NULL;
+	}
+}
+
+/**
+ * policy_kloc_fill_promote() - the operation fill_promote (4.4)
+ * @tn: the node
+ * @b: the batch
+ * @room: pages that are free
+ *
+ * Return: pages in @b.
+ */
+long policy_kloc_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
+			      long room)
+{
+	policy_kloc_take_active(tn, b, room);
+	if (!b->pages) {
+		b->why = TIERING_PROMOTED_USED;
+		tiering_take_hot(tn, b, room);
+	}
+	return b->pages;
+}
+
+TIERING_NUMBER(inactive_age, policy_kloc_inactive_age, 1, 1, U8_MAX);
+
+static struct attribute *policy_kloc_attrs[] = {
+	&inactive_age_number.attr.attr,
+	NULL,
+};
+
+static const struct attribute_group policy_kloc_attr_group = {
+	.attrs = policy_kloc_attrs,
+};
+
+static struct tiering_policy policy_kloc = {
+	.name		= "kloc",
+	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
+			  TIERING_KNODES | TIERING_ROOM,
+	.attrs		= &policy_kloc_attr_group,
+	.init_node	= policy_kloc_init_node,
+	.exit_node	= policy_kloc_exit_node,
+	.place		= policy_kloc_place,
+	.used		= policy_kloc_used,
+	.knode_event	= policy_kloc_knode_event,
+	.period		= policy_kloc_period,
+	.fill_demote	= policy_kloc_fill_demote,
+	.fill_promote	= policy_kloc_fill_promote,
+	.make_room	= policy_kloc_make_room,
+};
+
+static int __init policy_kloc_init(void)
+{
+	return tiering_register(&policy_kloc);
+}
+late_initcall(policy_kloc_init);

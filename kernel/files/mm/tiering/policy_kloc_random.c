@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy kloc-random, a control for kloc: contexts leave as a whole to make room,
+ * but any, whether they are in use or not. It says what the age of a context is worth.
+ */
+#include <linux/init.h>
+
+#include "../kloc/kloc.h"
+#include "policy_kloc.h"
+
+static long policy_kloc_random_make_room(struct tiering_node *tn,
+					 struct tiering_batch *b, long want)
+{
+	b->why = TIERING_DEMOTED_RANDOM;
+	return policy_kloc_take(tn, b, policy_kloc_room_walk(tn),
+				kmap_get_random);
+}
+
+static struct tiering_policy policy_kloc_random = {
+	.name		= "kloc-random",
+	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
+			  TIERING_KNODES | TIERING_ROOM,
+	.init_node	= policy_kloc_init_node,
+	.exit_node	= policy_kloc_exit_node,
+	.place		= policy_kloc_place,
+	.used		= policy_kloc_used,
+	.knode_event	= policy_kloc_knode_event,
+	.period		= policy_kloc_period,
+	.fill_promote	= policy_kloc_fill_promote,
+	.make_room	= policy_kloc_random_make_room,
+};
+
+static int __init policy_kloc_random_init(void)
+{
+	return tiering_register(&policy_kloc_random);
+}
+late_initcall(policy_kloc_random_init);

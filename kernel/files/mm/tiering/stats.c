@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies of memory tiers: what happened how often, in the folders anon, file and
+ * blockdev of /sys/kernel/mm/tiering/stats. Each count has a file.
+ */
+#include <linux/kobject.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "tiering.h"
+
+static DEFINE_PER_CPU(unsigned long [TIERING_EVENTS][TIERING_KINDS],
+		      tiering_counts);
+
+static const char * const tiering_reason_names[TIERING_REASONS] = {
+	[TIERING_DEMOTED_INACTIVE]	= "demoted_inactive",
+	[TIERING_DEMOTED_UNUSED]	= "demoted_unused",
+	[TIERING_DEMOTED_OLD]		= "demoted_old",
+	[TIERING_DEMOTED_RANDOM]	= "demoted_random",
+	[TIERING_DEMOTED_LIMIT]		= "demoted_limit",
+	[TIERING_PROMOTED_ACTIVE]	= "promoted_active",
+	[TIERING_PROMOTED_USED]		= "promoted_used",
+};
+
+/* Of what is counted once for each reason, what is added to its name. */
+static const char * const tiering_suffixes[] = { "", "_freed", "_returned" };
+
+static const char * const tiering_event_names[] = {
+	[TIERING_NOT_PINNED - TIERING_NOT_PINNED]	= "not_moved_pinned",
+	[TIERING_NOT_BUSY - TIERING_NOT_PINNED]		= "not_moved_busy",
+	[TIERING_NOT_MOVABLE - TIERING_NOT_PINNED]	= "not_moved_unmovable",
+	[TIERING_NOT_LIMIT - TIERING_NOT_PINNED]	= "not_moved_limit",
+	[TIERING_NOT_MIGRATED - TIERING_NOT_PINNED]	= "not_moved_failed",
+	[TIERING_PLACED_FAST - TIERING_NOT_PINNED]	= "placed_fast",
+	[TIERING_PLACED_SLOW - TIERING_NOT_PINNED]	= "placed_slow",
+	[TIERING_PLACED_ELSEWHERE - TIERING_NOT_PINNED]	= "placed_elsewhere",
+};
+
+static const char * const tiering_kind_names[TIERING_KINDS] = {
+	[TIERING_ANON]		= "anon",
+	[TIERING_FILE]		= "file",
+	[TIERING_BLOCKDEV]	= "blockdev",
+};
+
+/**
+ * tiering_count() - count
+ * @event: what
+ * @kind: of which pages
+ * @pages: how many
+ */
+void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages)
+{
+	this_cpu_add(tiering_counts[event][kind], pages);
+}
+
+/**
+ * tiering_counted() - what was counted?
+ * @event: what
+ * @kind: of which pages
+ *
+ * Return: pages since boot, the sum over all CPUs.
+ */
+unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
+{
+	unsigned long sum = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		/* Its CPU changes it meanwhile: that counts or not. */
+		sum += data_race(per_cpu(tiering_counts, cpu)[event][kind]);
+	}
+	return sum;
+}
+
+/**
+ * tiering_kind_of() - what is a folio of?
+ * @folio: the folio, which the caller holds or has locked
+ *
+ * Context: RCU read-side critical section, or the folio is locked.
+ * Return: its kind; TIERING_FILE if it was truncated.
+ */
+enum tiering_kind tiering_kind_of(struct folio *folio)
+{
+	const struct address_space *mapping;
+
+	if (folio_test_anon(folio))
+		return TIERING_ANON;
+	mapping = folio_mapping(folio);
+	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode) ?
+	       TIERING_BLOCKDEV : TIERING_FILE;
+}
+
+/**
+ * struct tiering_stat - a file with a count
+ * @attr: the file
+ * @event: what is counted
+ * @kind: of which pages
+ */
+struct tiering_stat {
+	struct kobj_attribute attr;
+	enum tiering_event event;
+	enum tiering_kind kind;
+};
+
+static ssize_t tiering_stat_show(struct kobject *kobj,
+				 struct kobj_attribute *attr, char *buf)
+{
+	struct tiering_stat *stat = container_of(attr, struct tiering_stat, attr);
+
+	return sysfs_emit(buf, "%lu\n", tiering_counted(stat->event, stat->kind));
+}
+
+static const char *tiering_event_name(enum tiering_event event)
+{
+	if (event >= TIERING_NOT_PINNED)
+		return tiering_event_names[event - TIERING_NOT_PINNED];
+	return kasprintf(GFP_KERNEL, "%s%s",
+			 tiering_reason_names[event % TIERING_REASONS],
+			 tiering_suffixes[event / TIERING_REASONS]);
+}
+
+static int __init tiering_stat_add(struct kobject *folder,
+				   enum tiering_event event,
+				   enum tiering_kind kind)
+{
+	struct tiering_stat *stat = kzalloc(sizeof(*stat), GFP_KERNEL);
+
+	if (!stat)
+		return -ENOMEM;
+	stat->event = event;
+	stat->kind = kind;
+	sysfs_attr_init(&stat->attr.attr);
+	stat->attr.attr.name = tiering_event_name(event);
+	stat->attr.attr.mode = 0444;
+	stat->attr.show = tiering_stat_show;
+	/* They stay for as long as the system runs. */
+	return stat->attr.attr.name ?
+	       sysfs_create_file(folder, &stat->attr.attr) : -ENOMEM;
+}
+
+/**
+ * tiering_stats_add() - make the folders of all counts
+ * @folder: where to
+ *
+ * Context: at boot.
+ * Return: 0, or an error.
+ */
+int __init tiering_stats_add(struct kobject *folder)
+{
+	struct kobject *stats = kobject_create_and_add("stats", folder);
+	int event, kind, error = stats ? 0 : -ENOMEM;
+
+	for (kind = 0; !error && kind < TIERING_KINDS; kind++) {
+		struct kobject *its;
+
+		its = kobject_create_and_add(tiering_kind_names[kind], stats);
+		if (!its)
+			error = -ENOMEM;
+		for (event = 0; !error && event < TIERING_EVENTS; event++)
+			error = tiering_stat_add(its, event, kind);
+	}
+	return error;
+}

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the selftests of the policies of memory tiers share. Each test sources this file and
+# calls tiering_begin.
+#
+# A test restores all settings and removes its files when it exits. Its files are in a new
+# directory in $TMPDIR, which should be on a disk.
+
+ksft_skip=4
+tiering=/sys/kernel/mm/tiering
+saved=
+number=0
+failed=0
+PATH=$PATH:.
+
+tiering_skip() { # REASON: end the test as skipped
+	echo "1..0 # SKIP $*"
+	exit $ksft_skip
+}
+
+tiering_note() { # TEXT: print a line that is no result
+	echo "# $*"
+}
+
+# tiering_check DESCRIPTION COMMAND...: print whether the command succeeds as one result
+tiering_check() {
+	local description="$1"
+
+	shift
+	number=$((number + 1))
+	if "$@"; then
+		echo "ok $number $description"
+	else
+		echo "not ok $number $description"
+		failed=1
+	fi
+}
+
+# tiering_control DESCRIPTION COMMAND...: negative control, the command must fail
+tiering_control() {
+	local description="$1"
+
+	shift
+	tiering_check "control: $description" tiering_fails "$@"
+}
+
+tiering_fails() {
+	! "$@"
+}
+
+tiering_end() { # print nothing more, and exit with what the results were
+	exit $failed
+}
+
+tiering_save() { # FILE...: restore the contents of the files at the end
+	local file
+
+	for file; do
+		if [ -w "$file" ]; then
+			saved="$file $(cat "$file")
+$saved"
+		fi
+	done
+}
+
+tiering_cleanup() {
+	trap '' EXIT
+	tiering_clean
+	echo "$saved" | while read -r file value; do
+		[ -z "$file" ] || echo "$value" >"$file" 2>/dev/null
+	done
+	rm -rf "$dir"
+}
+
+tiering_clean() { # for tests that have more to undo
+	:
+}
+
+# tiering_begin COUNT: begin a test with so many results, with no policy
+tiering_begin() {
+	[ "$(id -u)" = 0 ] || tiering_skip "needs root"
+	[ -e $tiering/policy ] || tiering_skip "needs CONFIG_TIERING"
+	tiering_save $tiering/scan_us $tiering/rate_mbps $tiering/pin $tiering/policy \
+		     /sys/kernel/mm/numa/demotion_enabled /proc/sys/kernel/numa_balancing
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/tiering.XXXXXX") || tiering_skip "needs a directory"
+	trap tiering_cleanup EXIT
+	trap 'exit 1' INT TERM
+
+	# Nothing else should move pages.
+	echo 0 >/proc/sys/kernel/numa_balancing
+	echo 0 >/sys/kernel/mm/numa/demotion_enabled
+	tiering_select naive || tiering_skip "needs two memory tiers"
+	tiering_select none
+	slow=$(tiering_lowest)
+	fast=$(tiering_highest)
+	echo "TAP version 13"
+	echo "1..$1"
+}
+
+tiering_select() { # NAME: select a policy
+	sh -c 'echo "$0" >"$1"' "$1" $tiering/policy 2>/dev/null
+}
+
+tiering_is() { # NAME: is this policy selected?
+	[ "$(cat $tiering/policy)" = "$1" ]
+}
+
+tiering_tiers() { # print a node of each tier, the highest tier first
+	local tier
+
+	for tier in $(ls -d /sys/devices/virtual/memory_tiering/memory_tier* | sort -V); do
+		tr ',-' '\n\n' <"$tier/nodelist" | head -n 1
+	done
+}
+
+tiering_highest() {
+	tiering_tiers | head -n 1
+}
+
+tiering_lowest() {
+	tiering_tiers | tail -n 1
+}
+
+tiering_free() { # NODE: print how many KiB of a node are free
+	awk '$3 == "MemFree:" { print $4 }' /sys/devices/system/node/node"$1"/meminfo
+}
+
+tiering_files() { # NODE: print how many KiB of page cache a node has
+	awk '$3 == "FilePages:" { print $4 }' /sys/devices/system/node/node"$1"/meminfo
+}
+
+# tiering_grows NODE MIB COMMAND...: does the command bring so many MiB of page cache?
+tiering_grows() {
+	local node="$1" least=$(($2 * 1024)) before after
+
+	shift 2
+	before=$(tiering_files "$node")
+	"$@"
+	after=$(tiering_files "$node")
+	tiering_note "node $node: $((after - before)) KiB of page cache came"
+	[ $((after - before)) -ge $least ]
+}
+
+tiering_stat() { # KIND COUNT...: print the sum of some counts
+	local kind="$1" sum=0 count
+
+	shift
+	for count; do
+		sum=$((sum + $(cat "$tiering/stats/$kind/$count")))
+	done
+	echo $sum
+}
+
+tiering_moved() { # print how many pages were ever moved, for whatever reason
+	cat $tiering/stats/*/demoted_* $tiering/stats/*/promoted_* | awk '{ sum += $1 } END { print sum }'
+}
+
+# tiering_wait SECONDS COMMAND...: wait until the command succeeds, and fail if it does not
+tiering_wait() {
+	local left=$(($1 * 10))
+
+	shift
+	until "$@"; do
+		[ $left -gt 0 ] || return 1
+		left=$((left - 1))
+		sleep 0.1
+	done
+}
+
+tiering_drop_caches() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+}
