@@ -42,7 +42,7 @@ struct tally {
 	unsigned long slow;
 };
 
-static void tally_folio(struct tally *tally, const struct folio *folio,
+static void contexts_tally_folio(struct tally *tally, const struct folio *folio,
 			unsigned long pages)
 {
 	if (node_is_toptier(folio_nid(folio)))
@@ -52,7 +52,7 @@ static void tally_folio(struct tally *tally, const struct folio *folio,
 }
 
 /* Count a bounded number of folios of a mapping that RCU keeps. */
-static void tally_mapping(struct tally *tally, struct address_space *mapping)
+static void contexts_tally_mapping(struct tally *tally, struct address_space *mapping)
 {
 	XA_STATE(xas, &mapping->i_pages, tally->index);
 	unsigned int looked_at = 0;
@@ -64,7 +64,7 @@ static void tally_mapping(struct tally *tally, struct address_space *mapping)
 		/* The folio is not held: only the entry tells its size. */
 		tally->index = (xas.xa_index | (BIT(xas_get_order(&xas)) - 1)) + 1;
 		if (!xa_is_value(folio))
-			tally_folio(tally, folio, tally->index - xas.xa_index);
+			contexts_tally_folio(tally, folio, tally->index - xas.xa_index);
 		if (++looked_at == LOOK_AT)
 			return;
 	}
@@ -72,7 +72,7 @@ static void tally_mapping(struct tally *tally, struct address_space *mapping)
 }
 
 /* Return: 0, or -EINTR if whoever reads does not want to any more. */
-static int tally_knode(struct tally *tally, const struct knode *knode)
+static int contexts_tally_knode(struct tally *tally, const struct knode *knode)
 {
 	while (!tally->done) {
 		struct inode *inode;
@@ -80,7 +80,7 @@ static int tally_knode(struct tally *tally, const struct knode *knode)
 		rcu_read_lock();
 		inode = rcu_dereference(knode->inode);
 		if (inode)
-			tally_mapping(tally, &inode->i_data);
+			contexts_tally_mapping(tally, &inode->i_data);
 		else
 			tally->done = true;
 		rcu_read_unlock();
@@ -91,13 +91,13 @@ static int tally_knode(struct tally *tally, const struct knode *knode)
 	return 0;
 }
 
-static const char *kind_of(const struct knode *knode)
+static const char *contexts_kind_of(const struct knode *knode)
 {
 	return test_bit(KNODE_BLOCKDEV, &knode->flags) ? "blockdev" : "file";
 }
 
 /* One of an inode's paths, if there is one; no reference to a dentry is taken. */
-static void show_path(struct seq_file *m, struct inode *inode)
+static void contexts_show_path(struct seq_file *m, struct inode *inode)
 {
 	struct dentry *dentry = d_find_alias_rcu(inode);
 
@@ -107,18 +107,18 @@ static void show_path(struct seq_file *m, struct inode *inode)
 		seq_putc(m, '-');
 }
 
-static void show_line(struct seq_file *m, const struct knode *knode,
+static void contexts_show_line(struct seq_file *m, const struct knode *knode,
 		      const struct tally *tally, struct inode *inode)
 {
 	/* All block devices' inodes are in one file system, which is nowhere. */
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : inode->i_sb->s_dev;
 
 	seq_printf(m, "%u\t%s\t%d\t%u\t%d\t%u\t%lu\t%lu\t%u:%u\t%lu\t",
-		   knode->id, kind_of(knode), knode_inuse(knode),
+		   knode->id, contexts_kind_of(knode), knode_inuse(knode),
 		   READ_ONCE(knode->age), knode_is_open(inode),
 		   find_cpu(knode), tally->fast, tally->slow, MAJOR(dev),
 		   MINOR(dev), inode->i_ino);
-	show_path(m, inode);
+	contexts_show_path(m, inode);
 	seq_putc(m, '\n');
 }
 
@@ -133,20 +133,20 @@ static int contexts_show(struct seq_file *m, void *v)
 		seq_puts(m, "id\tkind\tactive\tage\topen\tcpu\tfast\tslow\tdev\tino\tpath\n");
 		return 0;
 	}
-	error = tally_knode(&tally, knode);
+	error = contexts_tally_knode(&tally, knode);
 	if (error)
 		return error;
 
 	rcu_read_lock();
 	inode = rcu_dereference(knode->inode);
 	if (inode)
-		show_line(m, knode, &tally, inode);
+		contexts_show_line(m, knode, &tally, inode);
 	rcu_read_unlock();
 	return 0;
 }
 
 /* The first knode from a number on, held; the number becomes its own. */
-static struct knode *find_from(loff_t *pos)
+static struct knode *contexts_find_from(loff_t *pos)
 {
 	unsigned long id = *pos;
 	struct knode *knode = kmap_get_from(&id);
@@ -158,7 +158,7 @@ static struct knode *find_from(loff_t *pos)
 
 static void *contexts_start(struct seq_file *m, loff_t *pos)
 {
-	return *pos ? find_from(pos) : SEQ_START_TOKEN;
+	return *pos ? contexts_find_from(pos) : SEQ_START_TOKEN;
 }
 
 static void contexts_stop(struct seq_file *m, void *v)
@@ -171,7 +171,7 @@ static void *contexts_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	contexts_stop(m, v);
 	++*pos;
-	return find_from(pos);
+	return contexts_find_from(pos);
 }
 
 static const struct seq_operations contexts_sops = {

@@ -19,7 +19,7 @@ bool kloc_any_process __read_mostly;
 bool kloc_any_group __read_mostly;
 
 /* The process whose number that is, held; NULL if there is none. */
-static struct task_struct *get_task(pid_t pid)
+static struct task_struct *kloc_get_task(pid_t pid)
 {
 	return pid ? find_get_task_by_vpid(pid) : get_task_struct(current);
 }
@@ -46,7 +46,7 @@ long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
 	if (what > PR_KLOC_SET || pid > INT_MAX || on > 1 || zero ||
 	    (what == PR_KLOC_GET && on))
 		return -EINVAL;
-	task = get_task(pid);
+	task = kloc_get_task(pid);
 	if (!task)
 		return -ESRCH;
 	mm = get_task_mm(task);

@@ -264,7 +264,6 @@ static int __init knode_init(void)
 }
 core_initcall(knode_init);
 
-
 #ifdef CONFIG_KLOC_KUNIT_TEST
 #include "tests/knode-kunit.h"
 #endif

@@ -74,8 +74,8 @@ static bool kloc_charge_one(struct mem_cgroup *group, long pages)
 }
 
 /* Uncharge a cgroup and those above it, up to @end, which is not uncharged. */
-static void kloc_uncharge_up_to(struct mem_cgroup *group, struct mem_cgroup *end,
-			   long pages)
+static void kloc_uncharge_up_to(struct mem_cgroup *group,
+				struct mem_cgroup *end, long pages)
 {
 	for (; group != end; group = parent_mem_cgroup(group))
 		if (kloc_memcg_max(group) != KLOC_NO_LIMIT)
@@ -291,8 +291,8 @@ static u64 kloc_enabled_read(struct cgroup_subsys_state *css, struct cftype *cft
 	return READ_ONCE(mem_cgroup_from_css(css)->kloc_enabled);
 }
 
-static int kloc_enabled_write(struct cgroup_subsys_state *css, struct cftype *cft,
-			 u64 value)
+static int kloc_enabled_write(struct cgroup_subsys_state *css,
+			      struct cftype *cft, u64 value)
 {
 	if (value > 1)
 		return -EINVAL;
@@ -334,8 +334,8 @@ static int kloc_set_max(struct mem_cgroup *group, unsigned long max)
 	return error;
 }
 
-static ssize_t kloc_max_write(struct kernfs_open_file *of, char *buf, size_t count,
-			 loff_t pos)
+static ssize_t kloc_max_write(struct kernfs_open_file *of, char *buf,
+			      size_t count, loff_t pos)
 {
 	struct mem_cgroup *group = mem_cgroup_from_css(of_css(of));
 	char *value = strstrip(buf);

@@ -26,7 +26,7 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/tiering.h>
 
-/* Folios that are looked at at a time. */
+/* Folios of an LRU list that are looked at under its lock. */
 #define TIERING_LOOK	32
 
 /**
@@ -105,6 +105,9 @@ static bool tiering_take(struct tiering_batch *b, struct folio *folio,
 	folio_unlock(folio);
 out:
 	if (taken) {
+		/* What is promoted was used: it is not to be among the oldest. */
+		if (b->promote && !folio_test_unevictable(folio))
+			folio_set_active(folio);
 		/* One for which there is no room keeps those after it from moving. */
 		if (folio_test_large(folio))
 			list_add_tail(&folio->lru, &b->folios);

@@ -407,6 +407,7 @@ static void policy_kloc_take_active(struct tiering_node *tn,
 			};
 			/* Before looking: what comes meanwhile sets it again. */
 			clear_bit(KNODE_SLOW, &knode->flags);
+			/* See knode_note_pages(). */
 			smp_mb__after_atomic();
 			walk->left = kloc_pages(knode) > room - b->pages;
 		}

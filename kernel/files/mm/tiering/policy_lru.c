@@ -37,9 +37,9 @@ long policy_lru_take(struct tiering_node *tn, struct tiering_batch *b,
 	do {
 		struct lruvec *lruvec = mem_cgroup_lruvec(memcg, cookie.pgdat);
 
-		for (looks = 0; looks < POLICY_LRU_LOOKS &&
-				!tiering_batch_full(b); looks++)
-			if (!tiering_take_lru(tn, b, lruvec, kind, choose))
+		for (looks = 0; looks < POLICY_LRU_LOOKS; looks++)
+			if (tiering_batch_full(b) ||
+			    !tiering_take_lru(tn, b, lruvec, kind, choose))
 				break;
 		if (tiering_batch_full(b)) {
 			mem_cgroup_iter_break(root, memcg);

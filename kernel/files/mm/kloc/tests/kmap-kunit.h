@@ -90,6 +90,7 @@ static struct kunit_suite kmap_test_suite = {
 	.name = "kloc-kmap",
 	.test_cases = kmap_test_cases,
 };
+
 kunit_test_suite(kmap_test_suite);
 
 #endif /* _MM_KLOC_KMAP_KUNIT_H */

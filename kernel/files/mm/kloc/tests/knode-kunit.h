@@ -144,6 +144,7 @@ static struct kunit_suite knode_test_suite = {
 	.name = "kloc-knode",
 	.test_cases = knode_test_cases,
 };
+
 kunit_test_suite(knode_test_suite);
 
 #endif /* _MM_KLOC_KNODE_KUNIT_H */

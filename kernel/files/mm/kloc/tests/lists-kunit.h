@@ -226,6 +226,7 @@ static struct kunit_suite lists_test_suite = {
 	.exit = lists_test_exit,
 	.test_cases = lists_test_cases,
 };
+
 kunit_test_suite(lists_test_suite);
 
 #endif /* _MM_KLOC_LISTS_KUNIT_H */

@@ -49,6 +49,7 @@ static struct kunit_suite page_test_suite = {
 	.name = "tiering-page",
 	.test_cases = page_test_cases,
 };
+
 kunit_test_suite(page_test_suite);
 
 #endif /* _MM_TIERING_PAGE_KUNIT_H */
