@@ -12,8 +12,8 @@ from support.in_machine import COUNTS, MIB_OF_PAGES, OFF, ON, TRACEFS, parse_cou
 
 pytestmark = pytest.mark.machine
 
-# 240 MiB in closed files, more than the 192 MiB of fast memory. They are synchronized, because dirty
-# pages are not demoted.
+# 240 MiB in closed files, more than the 192 MiB of fast memory. They are written back, because
+# dirty pages are not demoted.
 CLOSED_FILES = """
 mkdir /data/files
 cd /data/files

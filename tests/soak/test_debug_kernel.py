@@ -19,6 +19,7 @@ from kloc.machine import guest_console, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.measure import policy
+from support.in_machine import SCARCE
 
 pytestmark = pytest.mark.soak
 
@@ -56,23 +57,21 @@ done
 for one in $work; do wait $one; done
 rm -r /data/stress
 """
-# Contexts demote and promote all the time, in every mode, and are disabled and enabled meanwhile.
-# Fast memory has hardly more free pages than reserve_pages, so that pages that are not in use are
-# demoted, and used pages are promoted. Limits and the scope change, too. The contents of files are
-# checked.
-MIGRATION = """
-cd /sys/kernel/mm/kloc
-awk '/^Node/ {node = $2} node == "0," && $2 == "free" {free += $3}
-    node == "0," && $1 == "promo" {free -= $2}
-    END {print (free > 6000 ? free - 4000 : 2000)}' /proc/zoneinfo >reserve_pages
+# Pages are demoted and promoted all the time, under every policy, and policies are selected
+# meanwhile. kswapd keeps nearly all free that is free of fast memory, so that pages that are not in
+# use are demoted, and used pages are promoted. Limits and the scope change, too. The contents of
+# files are checked.
+MIGRATION = f"""
+{SCARCE}
+cd /sys/kernel/mm/tiering
 # Pages stay after eight moves. Otherwise the machine would do nothing but move them.
 echo 8 >pin
 echo 200000 >scan_us
-echo 1 >promote_heat
 touch /run/switching
 (while [ -e /run/switching ]; do
-    for mode in migrate random allactive cap nomigrate migrate; do
-        echo $mode >/sys/kernel/mm/kloc/mode
+    for policy in kloc $(cat policies) kloc; do
+        # Without slow memory, which goes offline at times, no policy can be selected.
+        echo $policy 2>/dev/null >/sys/kernel/mm/tiering/policy || true
         # The limit is 4 MiB at times. The directory node0 does not exist while slow memory is
         # offline.
         for most in max 4096 max; do
@@ -81,8 +80,6 @@ touch /run/switching
         done
         for whose in chosen all; do echo $whose >/sys/kernel/mm/kloc/scope; done
         echo 2 >/proc/sys/vm/drop_caches
-        echo 0 >/sys/kernel/mm/kloc/enabled
-        echo 1 >/sys/kernel/mm/kloc/enabled
     done
 done) &
 switching=$!
@@ -126,7 +123,7 @@ mkdir -p /run/mounted
 mounts=$!
 """
 # XFS reuses inodes without freeing them. tmpfs has its pages on other LRU lists, and some of them
-# are swapped out. Contexts are disabled while both are unmounted.
+# are swapped out. The policy none is selected while both are unmounted.
 OTHER_MOUNTS = """
 mkfs.xfs -q -d file=1,name=/data/xfs,size=300m
 mkdir -p /run/xfs /run/tmpfs
@@ -158,10 +155,10 @@ lives() { # NUMBER: files that are made, evicted, read and removed, with the sam
      (cd /run/tmpfs; lives $i)
      umount /run/xfs & xfs=$!
      umount /run/tmpfs & tmpfs=$!
-     echo 0 >/sys/kernel/mm/kloc/enabled
+     echo none >/sys/kernel/mm/tiering/policy
      wait $xfs
      wait $tmpfs
-     echo 1 >/sys/kernel/mm/kloc/enabled
+     echo kloc >/sys/kernel/mm/tiering/policy
  done) 2>/run/other_mounts &
 others=$!
 """
@@ -221,11 +218,13 @@ SETTLED = """
 rm /run/switching
 wait $switching
 wait $looking
-grep -E '^(demoted|promoted|placed|not_moved)' /sys/kernel/mm/kloc/stat
-test "$(awk '/^demoted/ {n += $2} END {print (n > 1000)}' /sys/kernel/mm/kloc/stat)" = 1
-test "$(awk '/^promoted/ {n += $2} END {print (n > 0)}' /sys/kernel/mm/kloc/stat)" = 1
-echo 0 >/sys/kernel/mm/kloc/enabled
-grep -qx 'knodes 0' /sys/kernel/mm/kloc/stat
+cd /sys/kernel/mm/tiering/stats/file
+grep -v '^0$' *
+moved() { cat $1_* | awk '{n += $1} END {print n + 0}'; }
+test "$(moved demoted)" -gt 1000
+test "$(moved promoted)" -gt 0
+echo none >/sys/kernel/mm/tiering/policy
+grep -qx 0 /sys/kernel/mm/kloc/knodes
 """
 # A tenth of the allocations of a shell and its children fails. Their commands may fail.
 FAULTS = """

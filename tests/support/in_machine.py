@@ -37,7 +37,8 @@ SCARCE = """
 awk '/^Node/ {node = $2 $4} node !~ /^0,/ || node == "0,DMA" {next}
     $1 == "managed" {all += $2} $1 == "min" {least += $2}
     $1 == "pages" && $2 == "free" {free += $3}
-    END {print int((free - 2000 - least) * 10000 / (3 * all))}' /proc/zoneinfo \\
+    END {scale = int((free - 2000 - least) * 10000 / (3 * all))
+        print scale < 10 ? 10 : scale > 3000 ? 3000 : scale}' /proc/zoneinfo \\
     >/proc/sys/vm/watermark_scale_factor
 """
 """Shell commands that raise kswapd's mark on fast memory to nearly what is free.

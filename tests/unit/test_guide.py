@@ -102,6 +102,15 @@ def test_policy_of_the_guide_sets_what_it_says(
     assert eager.expect == ("promoted", "demoted")
 
 
+def test_policy_of_the_kernel_in_the_guide_is_selected_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(example("toml", 3))
+    monkeypatch.setattr(policy, "POLICIES", tmp_path)
+    settings = policy.load("mine").settings("", profile.load("tiered"))
+    assert list(settings.items())[-1] == (policy.SELECTED, "mine")
+
+
 def command_lines() -> list[str]:
     """Return kloc's command lines in README.md and docs, without programs after `--`.
 
