@@ -25,10 +25,10 @@ SELECT = "echo {} >/sys/kernel/mm/tiering/policy"
 OFF, ON = SELECT.format("none"), SELECT.format("kloc")
 """Shell commands that forget all contexts, and that give files contexts from now on."""
 
-COUNTS = r"""
-(cd /sys/kernel/mm/tiering/stats && grep . */* ../../kloc/knodes | sed 's,^[./]*,,; s,:, ,')
-"""
-"""Shell commands that print the counts of the kernel's policy, for `parse_counts`.
+COUNTS = (
+    "(cd /sys/kernel/mm/tiering/stats && grep . */* ../../kloc/knodes | sed 's,^[./]*,,; s,:, ,')"
+)
+"""A shell command that prints the counts of the kernel's policy, for `parse_counts`.
 
 Their names are KIND/COUNT, such as file/demoted_inactive, and kloc/knodes.
 """
@@ -38,7 +38,7 @@ awk '/^Node/ {node = $2 $4} node !~ /^0,/ || node == "0,DMA" {next}
     $1 == "managed" {all += $2} $1 == "min" {least += $2}
     $1 == "pages" && $2 == "free" {free += $3}
     END {scale = int((free - 2000 - least) * 10000 / (3 * all))
-        print scale < 10 ? 10 : scale > 3000 ? 3000 : scale}' /proc/zoneinfo \\
+        print (scale < 10 ? 10 : scale > 3000 ? 3000 : scale)}' /proc/zoneinfo \\
     >/proc/sys/vm/watermark_scale_factor
 """
 """Shell commands that raise kswapd's mark on fast memory to nearly what is free.
