@@ -15,8 +15,8 @@ pytestmark = pytest.mark.machine
 MIB = 16
 """The size of what each policy places, of anonymous memory and of page cache."""
 
-# Prints, under each policy that only places, on which nodes the pages of a process are, and how many
-# pages of a new file are on the slow node. Nearly all memory of the process is anonymous.
+# Prints, under each policy that only places, on which nodes the pages of a process are, and how
+# many pages of a new file are on the slow node. Nearly all memory of the process is anonymous.
 PLACED = rf"""
 cache() {{ awk '/ FilePages:/ {{print $4 / 4}}' /sys/devices/system/node/node1/meminfo; }}
 for policy in naive dram-first remote-first; do
