@@ -65,8 +65,8 @@ COLUMNS = (
     ),
     Column(
         "short",
-        "as on, but fast memory is short, so page use is tracked and closed files are demoted; "
-        "scans are ten times as frequent",
+        "as on, but fast memory is short, so closed files are demoted; scans are ten times as "
+        "frequent",
         "kloc",
         {
             # Fast memory is short when less than twice of what kswapd keeps free is.
