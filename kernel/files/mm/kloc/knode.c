@@ -124,7 +124,8 @@ struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid)
 		return knode_dereference(inode->i_knode);
 	}
 	trace_kloc_knode_create(knode, inode);
-	/* One that is not used either may leave. */
+	/* It counts as used in this scan. One that is not used may leave, too. */
+	knode->history = BIT(0);
 	knode_list_add(knode);
 	return knode;
 }
@@ -183,6 +184,7 @@ bool knode_activate(struct knode *knode)
 
 	if (test_bit(KNODE_AGED, &knode->flags)) {
 		WRITE_ONCE(knode->age, 0);
+		WRITE_ONCE(knode->history, knode->history | BIT(0));
 		clear_bit(KNODE_AGED, &knode->flags);
 	}
 	WRITE_ONCE(knode->cpu, raw_smp_processor_id());

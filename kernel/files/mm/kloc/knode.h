@@ -54,6 +54,8 @@ enum knode_flag {
  * @list: the list that it is on, KNODE_NO_LIST for none; see lists.c
  * @cpu: that used it last
  * @age: scans since it was used (4.3)
+ * @history: in which of the last eight scans it was used, bit 0 for this one; nothing
+ *	is known of those before it became cold
  */
 struct knode {
 	struct inode __rcu *inode;
@@ -67,6 +69,7 @@ struct knode {
 	u32 list;
 	u16 cpu;
 	u8 age;
+	u8 history;
 };
 
 /* All knodes (4.2), by their id. Iterable under RCU. */
@@ -103,7 +106,7 @@ void knode_list_add(struct knode *knode);
 void knode_list_add_cold(struct knode *knode);
 void knode_list_del(struct knode *knode);
 unsigned int knode_lists_age(u8 inactive_age);
-void knode_lists_settle(void);
+void knode_lists_settle(u8 age);
 unsigned int get_LRU_knodes(unsigned int index, struct knode **knodes,
 			    unsigned int most);
 unsigned int knode_get_aged(unsigned int index, u8 age, struct knode **knodes,

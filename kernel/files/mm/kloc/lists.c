@@ -7,9 +7,9 @@
  * for longest first. A knode is on one list at most.
  *
  * A file that is opened and closed again and again stays on the list of a CPU, and only
- * the flags of its knode change. A scan passes over these lists: what is in use gets a
- * scan older, and what was not used since the scan before leaves, to the list of cold
- * ones if it is not in use.
+ * the flags of its knode change. A scan passes over these lists: all get a scan older,
+ * and what is not in use, and was not used for some scans, leaves for the list of cold
+ * ones.
  *
  * knode->list changes from KNODE_NO_LIST with cmpxchg, under the lock of the list that
  * it is added to; and back under the same lock. Who adds one looks at KNODE_DEAD after
@@ -143,27 +143,30 @@ static bool knode_is_mapped(const struct knode *knode)
 	return inode && inode->i_mapping && mapping_mapped(inode->i_mapping);
 }
 
-/* A knode in use gets a scan older. */
+/* A knode gets a scan older. */
 static void knode_get_older(struct knode *knode, u8 inactive_age)
 {
 	u8 age = READ_ONCE(knode->age);
 
+	set_bit(KNODE_AGED, &knode->flags);
+	WRITE_ONCE(knode->history, knode->history << 1);
 	/* What no file owns is aged by page. */
 	if (test_bit(KNODE_BLOCKDEV, &knode->flags))
 		return;
 	if (age < U8_MAX)
 		WRITE_ONCE(knode->age, age + 1);
-	if (age + 1 >= inactive_age && !knode_is_mapped(knode))
+	if (age + 1 >= inactive_age && knode_inuse(knode) &&
+	    !knode_is_mapped(knode))
 		knode_deactivate(knode);
 }
 
 /*
  * Pass over some knodes of a CPU's list, which are put at its end. Those that are not in
- * use leave it, if a scan had passed them before, or if @settle is set; else they are
- * all marked to be passed. They are put in @cold. Return: how many left.
+ * use, and were not used for @cold_age scans, leave it, and are put in @cold. Unless
+ * @inactive_age is 0, the others get a scan older. Return: how many left.
  */
 static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
-				    u8 inactive_age, bool settle,
+				    u8 cold_age, u8 inactive_age,
 				    struct knode **cold)
 {
 	unsigned int count = 0;
@@ -173,18 +176,14 @@ static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
 	spin_lock(&list->lock);
 	while (looks-- && !list_empty(&list->head)) {
 		knode = list_first_entry(&list->head, struct knode, link);
-		if (!knode_inuse(knode) &&
-		    (settle || test_bit(KNODE_AGED, &knode->flags))) {
+		if (!knode_inuse(knode) && READ_ONCE(knode->age) >= cold_age) {
 			knode_unlink(list, knode);
 			if (knode_tryget(knode))
 				cold[count++] = knode;
 			continue;
 		}
 		list_rotate_left(&list->head);
-		if (settle)
-			continue;
-		set_bit(KNODE_AGED, &knode->flags);
-		if (knode_inuse(knode))
+		if (inactive_age)
 			knode_get_older(knode, inactive_age);
 	}
 	spin_unlock(&list->lock);
@@ -193,8 +192,8 @@ static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
 }
 
 /* Pass over a CPU's list once. Return: how many left. */
-static unsigned int knode_list_scan(struct knode_list *list, u8 inactive_age,
-				    bool settle)
+static unsigned int knode_list_scan(struct knode_list *list, u8 cold_age,
+				    u8 inactive_age)
 {
 	unsigned int left = READ_ONCE(list->count), all = 0;
 	struct knode *cold[KNODE_LIST_LOOK];
@@ -202,8 +201,10 @@ static unsigned int knode_list_scan(struct knode_list *list, u8 inactive_age,
 	while (left) {
 		unsigned int looks = min(left, KNODE_LIST_LOOK), i, count;
 
-		count = knode_list_pass(list, looks, inactive_age, settle, cold);
+		count = knode_list_pass(list, looks, cold_age, inactive_age,
+					cold);
 		for (i = 0; i < count; i++) {
+			WRITE_ONCE(cold[i]->history, 0);
 			if (knode_inuse(cold[i]))
 				knode_list_add(cold[i]);
 			else
@@ -219,10 +220,11 @@ static unsigned int knode_list_scan(struct knode_list *list, u8 inactive_age,
 
 /**
  * knode_lists_age() - age the knodes that were used lately by one scan (4.3)
- * @inactive_age: age at which a knode becomes inactive, though it is open
+ * @inactive_age: age at which a knode becomes inactive, though it is open; and one that
+ *	is inactive, cold
  *
  * Context: may sleep between knodes: there may be many.
- * Return: how many are cold by now.
+ * Return: how many became cold.
  */
 unsigned int knode_lists_age(u8 inactive_age)
 {
@@ -230,23 +232,24 @@ unsigned int knode_lists_age(u8 inactive_age)
 
 	for_each_possible_cpu(cpu)
 		cold += knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu),
-					inactive_age, false);
+					inactive_age, inactive_age);
 	return cold;
 }
 
 /**
  * knode_lists_settle() - those that are not in use are cold from now on
+ * @age: scans that they were not used for, at least
  *
- * Not only after a scan, because there is no room.
+ * Before their time, because there is no room.
  *
  * Context: may sleep.
  */
-void knode_lists_settle(void)
+void knode_lists_settle(u8 age)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu), 0, true);
+		knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu), age, 0);
 }
 
 /* Take the first knodes off a list of cold ones. */

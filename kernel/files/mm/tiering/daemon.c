@@ -12,6 +12,7 @@
 #include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/swap.h>
 #include <linux/timekeeping.h>
 
 #include "../kloc/kloc.h"
@@ -25,6 +26,9 @@
 
 /* No longer rest than that counts, ns. */
 #define TIERING_MOST_REST	(1ULL * NSEC_PER_SEC)
+
+/* So many folios that are busy are worth a look at what other CPUs keep from lists. */
+#define TIERING_MANY_BUSY	32
 
 /* Batches before the daemon looks at the time again. */
 #define TIERING_TURNS		16
@@ -165,6 +169,23 @@ static void tiering_wait(struct tiering_node *tn, u64 most, u64 until)
 	WRITE_ONCE(tn->woken, false);
 }
 
+/*
+ * A scan is over. Folios that were added a moment ago are on no LRU list yet, but on
+ * one of the CPU that added them.
+ */
+static void tiering_end_scan(const struct tiering_policy *policy,
+			     struct tiering_node *tn)
+{
+	/* All nodes count in the scans of the first one. */
+	if (!tn->index)
+		tiering_next_scan();
+	if (READ_ONCE(tn->busy) >= TIERING_MANY_BUSY)
+		lru_add_drain_all();
+	WRITE_ONCE(tn->busy, 0);
+	if (policy->period)
+		policy->period(tn);
+}
+
 static int tiering_daemon(void *data)
 {
 	struct tiering_node *tn = data;
@@ -176,11 +197,7 @@ static int tiering_daemon(void *data)
 	while (!kthread_freezable_should_stop(NULL)) {
 		tiering_wait(tn, wait, next_scan);
 		if (ktime_get_mono_fast_ns() >= next_scan) {
-			/* All nodes count in the scans of the first one. */
-			if (!tn->index)
-				tiering_next_scan();
-			if (policy->period)
-				policy->period(tn);
+			tiering_end_scan(policy, tn);
 			next_scan = ktime_get_mono_fast_ns() + tiering_scan_ns();
 		}
 		if (policy->needs & TIERING_KNODES)

@@ -81,8 +81,8 @@ static bool tiering_may_move(struct folio *folio,
  * @mapping is what it belongs to, NULL if it does not matter. Return: whether it was
  * taken.
  */
-static bool tiering_take(struct tiering_batch *b, struct folio *folio,
-			 const struct address_space *mapping)
+static bool tiering_take(struct tiering_node *tn, struct tiering_batch *b,
+			 struct folio *folio, const struct address_space *mapping)
 {
 	enum tiering_event why_not = TIERING_NOT_BUSY;
 	unsigned int pages = folio_nr_pages(folio);
@@ -118,6 +118,8 @@ out:
 		b->pages += pages;
 	} else {
 		tiering_count(why_not, b->kind, pages);
+		if (why_not == TIERING_NOT_BUSY)
+			WRITE_ONCE(tn->busy, READ_ONCE(tn->busy) + 1);
 	}
 	folio_put(folio);
 	return taken;
@@ -147,7 +149,8 @@ void tiering_take_knode(struct tiering_node *tn, struct tiering_batch *b,
 			if (choose && !choose(tn, folios[i])) {
 				folio_put(folios[i]);
 				walk->left = true;
-			} else if (!tiering_take(b, folios[i], walk->mapping)) {
+			} else if (!tiering_take(tn, b, folios[i],
+						 walk->mapping)) {
 				walk->left = true;
 			}
 		}
@@ -165,7 +168,7 @@ static bool tiering_next_hot(struct tiering_node *tn, unsigned long *pfn)
 	if (found) {
 		*pfn = tn->hot[tn->hot_first];
 		tn->hot_first = (tn->hot_first + 1) % TIERING_HOT;
-		tn->hot_count--;
+		WRITE_ONCE(tn->hot_count, tn->hot_count - 1);
 	}
 	spin_unlock(&tn->lock);
 	return found;
@@ -213,7 +216,7 @@ void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b,
 		    b->pages + folio_nr_pages(folio) > room)
 			folio_put(folio);
 		else
-			tiering_take(b, folio, NULL);
+			tiering_take(tn, b, folio, NULL);
 	}
 }
 
@@ -313,7 +316,7 @@ bool tiering_take_lru(struct tiering_node *tn, struct tiering_batch *b,
 		if (choose && !choose(tn, folio)) {
 			tiering_make_young(folio);
 			folio_put(folio);
-		} else if (!tiering_take(b, folio, NULL)) {
+		} else if (!tiering_take(tn, b, folio, NULL)) {
 			tiering_make_young(folio);
 		}
 		folio_put(folio);

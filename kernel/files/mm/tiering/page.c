@@ -228,8 +228,11 @@ static bool tiering_moved_soon(union tiering_page page, u16 scan)
  * tiering_page_use() - a folio is used
  * @folio: the folio
  *
+ * Several uses in a scan count once: one system call may tell of its use twice.
+ *
  * Context: RCU read-side critical section.
- * Return: its history, as for the operation used of a policy; 0 if nothing is noted.
+ * Return: its history, as for the operation used of a policy; 0 if it was used in this
+ * scan before, or if nothing is noted.
  */
 unsigned int tiering_page_use(struct folio *folio)
 {
@@ -241,7 +244,7 @@ unsigned int tiering_page_use(struct folio *folio)
 	now = tiering_page_read(page);
 	now.history = tiering_history(now, scan);
 	if (now.history & BIT(0))
-		return BIT(8) | now.history;
+		return 0;
 	now.history |= BIT(0);
 	now.scan = scan;
 	tiering_page_write(page, now);
@@ -277,10 +280,7 @@ bool tiering_page_pinned(struct folio *folio)
  */
 void tiering_page_new(struct folio *folio)
 {
-	union tiering_page now = {
-		.history = BIT(0),
-		.scan = READ_ONCE(tiering_scan),
-	};
+	union tiering_page now = { .scan = READ_ONCE(tiering_scan) };
 	union tiering_page *page;
 
 	rcu_read_lock();

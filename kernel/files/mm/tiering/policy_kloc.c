@@ -10,10 +10,10 @@
  *   (4.4). Application pages come first: page cache leaves room for them (4.2.2).
  * - A context is in use while its file is open and is used. It gets a scan older with
  *   each scan that passes over it, and use makes it young again (4.3).
- * - What is not in use leaves as a whole, the coldest first, without waiting until
- *   somebody needs the room (4.5).
- * - A context that is used again comes back as a whole, if it fits; a page of slow
- *   memory that is used often comes back alone (4.4).
+ * - What is not in use, and was not used for some scans, leaves as a whole, the coldest
+ *   first, without waiting until somebody needs the room (4.5).
+ * - A context that is used again and again comes back as a whole, if it fits; a page of
+ *   slow memory that is used in as many scans comes back alone (4.4).
  * - A page that has moved too often stays in fast memory (4.5; see migrate.c).
  *
  * While fast memory has room for all, nothing of this is done.
@@ -37,8 +37,14 @@
 /* Contexts that are tried to fill a batch: some have no pages by now. */
 #define POLICY_KLOC_TRIES	64
 
-/* Scans that a context in use was not used for before pages of it leave. */
+/* Scans that a context was not used for before it, or pages of it, leave for room. */
 #define POLICY_KLOC_AGED	2
+
+/* What is promoted was used in so many of the last eight scans, at least. */
+#define POLICY_KLOC_LEAST	2
+
+/* One in so many promoted pages may have been promoted for nothing. */
+#define POLICY_KLOC_WASTE	8
 
 /**
  * struct policy_kloc_node - what the policy keeps for a node
@@ -64,8 +70,15 @@ struct policy_kloc_node {
 	unsigned int count;
 };
 
-/* Scans after which a context is not in use, though its file is open. */
+/* Scans after which a context is not in use, though its file is open, or is cold. */
 static unsigned long policy_kloc_inactive_age = 8;
+
+/* In how many of the last eight scans has to be used what is promoted? */
+static unsigned int policy_kloc_uses = POLICY_KLOC_LEAST;
+
+/* What was promoted, and for nothing, when that was looked at the last time. */
+static unsigned long policy_kloc_promoted, policy_kloc_wasted;
+static unsigned int policy_kloc_scans;
 
 /**
  * policy_kloc_init_node() - the operation init_node
@@ -153,18 +166,19 @@ enum tiering_place policy_kloc_place(struct tiering_node *tn,
  * @folio: the folio
  * @history: of its uses
  *
- * Return: true if it belongs to a context, and was used twice in this scan, or in two
- * of the last eight.
+ * Return: true if it is of a file, and was used in enough of the last eight scans.
  */
 bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
 		      unsigned int history)
 {
 	const struct knode *knode;
 
-	if (hweight_long(history) < 2)
+	if (hweight_long(history) < READ_ONCE(policy_kloc_uses))
 		return false;
 	knode = kloc_knode_in(folio_mapping(folio));
-	return knode && kloc_takes_part(knode);
+	/* File systems hold most of what they use of block devices. */
+	return knode && kloc_takes_part(knode) &&
+	       !test_bit(KNODE_BLOCKDEV, &knode->flags);
 }
 
 /**
@@ -183,6 +197,7 @@ void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
 	    (READ_ONCE(knode->flags) & (BIT(KNODE_SLOW) | BIT(KNODE_STREAM) |
 					BIT(KNODE_QUEUED))) != BIT(KNODE_SLOW) ||
 	    !kloc_takes_part(knode) ||
+	    hweight8(READ_ONCE(knode->history)) < READ_ONCE(policy_kloc_uses) ||
 	    !node_isset(tn->nid, cpuset_current_mems_allowed) ||
 	    test_and_set_bit(KNODE_QUEUED, &knode->flags))
 		return;
@@ -199,6 +214,29 @@ void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
 		tiering_wake(tn);
 }
 
+/*
+ * Where all is used alike, what is promoted is no hotter than what has to leave for it,
+ * and leaves again soon. Then only what is used more is promoted from now on.
+ */
+static void policy_kloc_adapt(void)
+{
+	unsigned long promoted, wasted;
+	unsigned int uses = policy_kloc_uses;
+
+	if (++policy_kloc_scans % TIERING_SOON)
+		return;
+	tiering_promotions(&promoted, &wasted);
+	swap(promoted, policy_kloc_promoted);
+	swap(wasted, policy_kloc_wasted);
+	promoted = policy_kloc_promoted - promoted;
+	wasted = POLICY_KLOC_WASTE * (policy_kloc_wasted - wasted);
+	if (wasted > max(promoted, 1UL * TIERING_BATCH))
+		uses = min(uses + 1, 9);
+	else if (2 * wasted <= promoted)
+		uses = max(uses - 1, POLICY_KLOC_LEAST);
+	WRITE_ONCE(policy_kloc_uses, uses);
+}
+
 /**
  * policy_kloc_period() - the operation period: contexts get a scan older (4.3)
  * @tn: the node
@@ -209,8 +247,10 @@ void policy_kloc_period(struct tiering_node *tn)
 
 	WRITE_ONCE(node->idle, false);
 	/* One daemon does it for all. */
-	if (!tn->index)
-		knode_lists_age(READ_ONCE(policy_kloc_inactive_age));
+	if (tn->index)
+		return;
+	knode_lists_age(READ_ONCE(policy_kloc_inactive_age));
+	policy_kloc_adapt();
 }
 
 /* A walk over what a context has in fast memory is over, or given up. */
@@ -249,28 +289,25 @@ static bool policy_kloc_begin(struct tiering_node *tn, struct kloc_walk *walk,
 /* What was just written may be deleted soon, and then its copy was for nothing. */
 static bool policy_kloc_choose_clean(struct tiering_node *tn, struct folio *folio)
 {
-	return !folio_test_dirty(folio);
+	/* What is in memory alone is always dirty. */
+	return !folio_test_dirty(folio) || folio_test_swapbacked(folio);
 }
 
 /* The same, if it was not used for as long as is noted. */
 static bool policy_kloc_choose_unused(struct tiering_node *tn,
 				      struct folio *folio)
 {
-	return !folio_test_dirty(folio) && !tiering_page_history(folio) &&
+	return policy_kloc_choose_clean(tn, folio) &&
+	       !tiering_page_history(folio) &&
 	       !(folio_mapped(folio) && tiering_was_referenced(folio));
 }
 
-/**
- * policy_kloc_take() - take what contexts have on a node, one after another
- * @tn: the node
- * @b: the batch
- * @walk: where to go on; updated
- * @next: takes the next context, when the walk over the last one is over
- *
- * Return: pages in @b.
+/*
+ * Take what contexts have on a node, one after another. @walk is where to go on, and
+ * @next takes the next context when the walk over the last one is over.
  */
-long policy_kloc_take(struct tiering_node *tn, struct tiering_batch *b,
-		      struct kloc_walk *walk, policy_kloc_next_t next)
+static long policy_kloc_take(struct tiering_node *tn, struct tiering_batch *b,
+			     struct kloc_walk *walk, policy_kloc_next_t next)
 {
 	unsigned int tries;
 
@@ -292,16 +329,19 @@ long policy_kloc_take(struct tiering_node *tn, struct tiering_batch *b,
 }
 
 /**
- * policy_kloc_room_walk() - the walk of kswapd over a context
+ * policy_kloc_take_for_room() - take what contexts have on a node, for kswapd
  * @tn: the node
+ * @b: the batch
+ * @next: takes the next context, when the walk over the last one is over
  *
- * Return: the walk.
+ * Return: pages in @b.
  */
-struct kloc_walk *policy_kloc_room_walk(struct tiering_node *tn)
+long policy_kloc_take_for_room(struct tiering_node *tn, struct tiering_batch *b,
+			       policy_kloc_next_t next)
 {
 	struct policy_kloc_node *node = tn->priv;
 
-	return &node->room;
+	return policy_kloc_take(tn, b, &node->room, next);
 }
 
 /* What is not in use leaves while less than half of the rate is used (4.5). */
@@ -360,15 +400,14 @@ static bool policy_kloc_may_settle(struct policy_kloc_node *node)
 static long policy_kloc_make_room(struct tiering_node *tn,
 				  struct tiering_batch *b, long want)
 {
-	struct policy_kloc_node *node = tn->priv;
 	long pages;
 
 	b->why = TIERING_DEMOTED_INACTIVE;
-	pages = policy_kloc_take(tn, b, &node->room, get_LRU_knodes);
-	if (!pages && policy_kloc_may_settle(node)) {
-		/* Not only what a scan has passed. */
-		knode_lists_settle();
-		pages = policy_kloc_take(tn, b, &node->room, get_LRU_knodes);
+	pages = policy_kloc_take_for_room(tn, b, get_LRU_knodes);
+	if (!pages && policy_kloc_may_settle(tn->priv)) {
+		/* Not only what is cold. */
+		knode_lists_settle(POLICY_KLOC_AGED);
+		pages = policy_kloc_take_for_room(tn, b, get_LRU_knodes);
 	}
 	return pages ?: policy_kloc_take_unused(tn, b);
 }

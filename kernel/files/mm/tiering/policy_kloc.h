@@ -25,8 +25,7 @@ void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
 void policy_kloc_period(struct tiering_node *tn);
 long policy_kloc_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
 			      long room);
-long policy_kloc_take(struct tiering_node *tn, struct tiering_batch *b,
-		      struct kloc_walk *walk, policy_kloc_next_t next);
-struct kloc_walk *policy_kloc_room_walk(struct tiering_node *tn);
+long policy_kloc_take_for_room(struct tiering_node *tn, struct tiering_batch *b,
+			       policy_kloc_next_t next);
 
 #endif /* _MM_TIERING_POLICY_KLOC_H */

@@ -12,8 +12,7 @@ static long policy_kloc_random_make_room(struct tiering_node *tn,
 					 struct tiering_batch *b, long want)
 {
 	b->why = TIERING_DEMOTED_RANDOM;
-	return policy_kloc_take(tn, b, policy_kloc_room_walk(tn),
-				kmap_get_random);
+	return policy_kloc_take_for_room(tn, b, kmap_get_random);
 }
 
 static struct tiering_policy policy_kloc_random = {

@@ -22,16 +22,16 @@ static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
 {
 	unsigned int count;
 
-	if (!spin_trylock(&tn->lock))
+	if (READ_ONCE(tn->hot_count) == TIERING_HOT || !spin_trylock(&tn->lock))
 		return;
 	count = tn->hot_count;
 	if (count < TIERING_HOT) {
 		tn->hot[(tn->hot_first + count) % TIERING_HOT] = folio_pfn(folio);
-		tn->hot_count = ++count;
+		WRITE_ONCE(tn->hot_count, ++count);
 	}
 	spin_unlock(&tn->lock);
 	/* Waking the daemon for each would cost more than is won. */
-	if (count >= TIERING_BATCH)
+	if (count == TIERING_BATCH)
 		tiering_wake(tn);
 }
 

@@ -76,6 +76,26 @@ unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
 }
 
 /**
+ * tiering_promotions() - what came of promotions?
+ * @promoted: filled in with the pages that were promoted since boot
+ * @wasted: filled in with those of them that were freed or moved back soon
+ */
+void tiering_promotions(unsigned long *promoted, unsigned long *wasted)
+{
+	int why, kind;
+
+	*promoted = 0;
+	*wasted = 0;
+	for (why = TIERING_PROMOTED_ACTIVE; why < TIERING_REASONS; why++) {
+		for (kind = 0; kind < TIERING_KINDS; kind++) {
+			*promoted += tiering_counted(TIERING_MOVED + why, kind);
+			*wasted += tiering_counted(TIERING_FREED + why, kind) +
+				   tiering_counted(TIERING_RETURNED + why, kind);
+		}
+	}
+}
+
+/**
  * tiering_kind_of() - what is a folio of?
  * @folio: the folio, which the caller holds or has locked
  *

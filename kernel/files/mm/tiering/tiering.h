@@ -138,6 +138,8 @@ enum tiering_event {
  * @daemon: the thread that moves folios, NULL if the policy has none
  * @wait: where the daemon waits
  * @woken: the daemon has something to do
+ * @busy: folios that could not be moved in this scan because they were on no LRU list,
+ *	or locked
  * @budget: bytes that may be moved now
  * @refilled: when the budget was filled up, ns
  * @lock: of @hot, @hot_first and @hot_count
@@ -156,6 +158,7 @@ struct tiering_node {
 	struct task_struct *daemon;
 	wait_queue_head_t wait;
 	bool woken;
+	unsigned long busy;
 	s64 budget;
 	u64 refilled;
 	spinlock_t lock;	/* of hot, hot_first and hot_count */
@@ -278,11 +281,10 @@ struct tiering_policy {
 				    const struct tiering_alloc *alloc);
 
 	/**
-	 * @used: a folio of page cache is used that is not in the highest tier;
-	 * needs TIERING_USES
+	 * @used: a folio of page cache is used that is not in the highest tier, for
+	 * the first time in this scan; needs TIERING_USES
 	 * @tn: the node that is nearest to the folio's
-	 * @history: in which of the last eight scans it was used, bit 0 for this
-	 *	one; and bit 8 if it was used in this scan before
+	 * @history: in which of the last eight scans it was used, bit 0 for this one
 	 *
 	 * Context: RCU read-side critical section; not in interrupts. May hold
 	 * locks of file systems, so it must not sleep.
@@ -431,6 +433,7 @@ unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b);
 /* stats.c */
 void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages);
 unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind);
+void tiering_promotions(unsigned long *promoted, unsigned long *wasted);
 enum tiering_kind tiering_kind_of(struct folio *folio);
 int tiering_stats_add(struct kobject *folder);
 

@@ -96,18 +96,35 @@ static void lists_test_age_makes_inactive(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, knode_inuse(other));
 }
 
-/* What is inactive is cold after a whole scan, and not before. */
-static void lists_test_cold_after_a_scan(struct kunit *test)
+/* What is inactive, and was not used for some scans, is cold, and not before. */
+static void lists_test_cold_after_some_scans(struct kunit *test)
 {
 	struct lists_test *lists = test->priv;
+	unsigned int i, scan;
 
 	lists_test_deactivate(lists->knodes[7]);
-	KUNIT_EXPECT_NULL(test, lists_test_coldest());
-	KUNIT_EXPECT_EQ(test, knode_lists_age(U8_MAX), 0);
-	KUNIT_EXPECT_NULL(test, lists_test_coldest());
-	KUNIT_EXPECT_EQ(test, knode_lists_age(U8_MAX), 1);
+	for (scan = 0; scan < 4; scan++) {
+		KUNIT_EXPECT_NULL(test, lists_test_coldest());
+		for (i = 0; i < LISTS_TEST_KNODES; i++)
+			if (i != 7)
+				lists_test_touch(lists->knodes[i]);
+		KUNIT_EXPECT_EQ(test, knode_lists_age(3), scan == 3);
+	}
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
+}
+
+static void lists_test_history_shifts(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
+
+	knode_lists_age(U8_MAX);
+	lists_test_touch(used);
+	KUNIT_EXPECT_EQ(test, used->history, 0x3);
+	KUNIT_EXPECT_EQ(test, other->history, 0x2);
+	knode_lists_age(U8_MAX);
+	KUNIT_EXPECT_EQ(test, used->history, 0x6);
 }
 
 static void lists_test_settling_does_not_wait(struct kunit *test)
@@ -115,7 +132,9 @@ static void lists_test_settling_does_not_wait(struct kunit *test)
 	struct lists_test *lists = test->priv;
 
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle();
+	knode_lists_settle(1);
+	KUNIT_EXPECT_NULL(test, lists_test_coldest());
+	knode_lists_settle(0);
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
 	/* Nobody gets older by it. */
 	KUNIT_EXPECT_EQ(test, lists->knodes[0]->age, 0);
@@ -129,7 +148,7 @@ static void lists_test_longest_inactive_comes_first(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		lists_test_deactivate(lists->knodes[order[i]]);
-		knode_lists_settle();
+		knode_lists_settle(0);
 	}
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(),
@@ -141,7 +160,7 @@ static void lists_test_used_again_is_not_cold(struct kunit *test)
 	struct lists_test *lists = test->priv;
 
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle();
+	knode_lists_settle(0);
 	lists_test_touch(lists->knodes[7]);
 	KUNIT_EXPECT_TRUE(test, knode_is_listed(lists->knodes[7]));
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
@@ -156,7 +175,7 @@ static void lists_test_slow_is_on_no_list(struct kunit *test)
 	knode_set_fast(lists->knodes[7], 0, false);
 	rcu_read_unlock();
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle();
+	knode_lists_settle(0);
 	KUNIT_EXPECT_EQ(test, lists->knodes[7]->list, KNODE_NO_LIST);
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
 
@@ -164,7 +183,7 @@ static void lists_test_slow_is_on_no_list(struct kunit *test)
 	rcu_read_lock();
 	knode_set_fast(lists->knodes[7], 0, true);
 	rcu_read_unlock();
-	knode_lists_settle();
+	knode_lists_settle(0);
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
 }
 
@@ -179,7 +198,7 @@ static void lists_test_other_nodes_are_looked_at(struct kunit *test)
 	rcu_read_unlock();
 	lists_test_deactivate(lists->knodes[6]);
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle();
+	knode_lists_settle(0);
 	KUNIT_ASSERT_EQ(test, get_LRU_knodes(3, &knode, 1), 1);
 	KUNIT_EXPECT_PTR_EQ(test, knode, lists->knodes[7]);
 	knode_put(knode);
@@ -210,7 +229,8 @@ static void lists_test_oldest_in_use_are_found(struct kunit *test)
 static struct kunit_case lists_test_cases[] = {
 	KUNIT_CASE(lists_test_use_makes_young),
 	KUNIT_CASE(lists_test_age_makes_inactive),
-	KUNIT_CASE(lists_test_cold_after_a_scan),
+	KUNIT_CASE(lists_test_cold_after_some_scans),
+	KUNIT_CASE(lists_test_history_shifts),
 	KUNIT_CASE(lists_test_settling_does_not_wait),
 	KUNIT_CASE(lists_test_longest_inactive_comes_first),
 	KUNIT_CASE(lists_test_used_again_is_not_cold),
