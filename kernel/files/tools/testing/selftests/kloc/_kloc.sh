@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the selftests of contexts of files share, in addition to _tiering.sh, which has the
+# results and the policies. Each test sources this file and calls kloc_begin.
+#
+# A test restores all settings and removes its files when it exits. Its files are in a new
+# directory in $TMPDIR, which should be on a disk; tests that need tmpfs mount one.
+
+. ../tiering/_tiering.sh
+
+kloc=/sys/kernel/mm/kloc
+contexts=/sys/kernel/debug/kloc/contexts
+scale=/proc/sys/vm/watermark_scale_factor
+
+# kloc_begin COUNT: begin a test with so many results, with the policy kloc
+kloc_begin() {
+	tiering_begin "$1"
+	[ -e $contexts ] || tiering_skip "needs debugfs"
+	tiering_save $tiering/kloc/inactive_age $kloc/scope $kloc/kinds $scale
+	echo all >$kloc/scope
+	echo "file blockdev" >$kloc/kinds
+	tiering_select kloc
+}
+
+# kloc_context FILE COLUMN: print a column of the context of a file; nothing without one
+kloc_context() {
+	awk -F '\t' -v column="$2" -v ino="$(stat -c %i "$1")" \
+	    -v dev="$(stat -c %Hd:%Ld "$1")" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["ino"] == ino && $at["dev"] == dev { print $at[column] }
+	' $contexts
+}
+
+kloc_is_active() { # FILE
+	[ "$(kloc_context "$1" active)" = 1 ]
+}
+
+# kloc_pages_in DIRECTORY COLUMN: sum a column over the contexts of files in a directory of $dir
+kloc_pages_in() {
+	awk -F '\t' -v column="$2" -v path="/$(basename "$dir")/$1/" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		index($at["path"], path) { sum += $at[column] }
+		END { print sum + 0 }
+	' $contexts
+}
+
+kloc_has_left() { # DIRECTORY: has no file in a directory of $dir pages in fast memory?
+	[ "$(kloc_pages_in "$1" fast)" = 0 ]
+}
+
+# kloc_files DIRECTORY COUNT KIB: make a directory in $dir with files of so many KiB each
+kloc_files() {
+	mkdir -p "$dir/$1"
+	head -c $(($2 * $3 * 1024)) /dev/zero |
+		(cd "$dir/$1" && split -a 4 -b "${3}k")
+}
+
+# kloc_use FILE...: read a byte of each, so that it has a context
+kloc_use() {
+	local file
+
+	for file; do
+		head -c 1 "$file" >/dev/null
+	done
+}
+
+# kloc_make_short: have the policy find fast memory short, though kswapd has nothing to do
+#
+# Less is free than twice kswapd's mark, and more than the mark: min and twice the scale.
+kloc_make_short() {
+	awk -v node="$fast," '
+		/^Node/ { this = $2; zone = $4 }
+		this != node || zone == "DMA" { next }
+		$1 == "managed" { all += $2 }
+		$1 == "min" { min += $2 }
+		$1 == "pages" && $2 == "free" { free += $3 }
+		END {
+			scale = int((0.7 * free - min) * 10000 / (2 * all))
+			print (scale > 3000 ? 3000 : scale)
+		}' /proc/zoneinfo >$scale
+}
+
+# kloc_demote_all: have all that is not in use and not dirty leave fast memory, soon
+kloc_demote_all() {
+	sync
+	echo 100000 >$tiering/scan_us
+	kloc_make_short
+}
+
+# kloc_group NAME CONTROLLER...: make a cgroup; the test removes it
+kloc_group() {
+	local name="$1" controller
+
+	shift
+	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$groups" ] || tiering_skip "needs cgroup2"
+	for controller; do
+		echo "+$controller" 2>/dev/null >"$groups/cgroup.subtree_control" ||
+			tiering_skip "needs the cgroup controller $controller"
+	done
+	mkdir "$groups/$name"
+}
+
+kloc_in_group() { # NAME COMMAND...: run a command in a cgroup
+	local group="$groups/$1"
+
+	shift
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
+}
+
+# kloc_trace FUNCTION...: trace calls of these functions from now on
+kloc_trace() {
+	tracing=/sys/kernel/tracing
+	[ -e $tracing/trace ] || mount -t tracefs none $tracing 2>/dev/null
+	[ -e $tracing/set_ftrace_filter ] || tiering_skip "needs the function tracer"
+	echo nop >$tracing/current_tracer
+	echo "$*" 2>/dev/null >$tracing/set_ftrace_filter ||
+		tiering_skip "cannot trace all of $*"
+	echo function >$tracing/current_tracer
+	echo 1 >$tracing/tracing_on
+	echo >$tracing/trace
+}
+
+kloc_trace_end() {
+	[ -z "$tracing" ] || {
+		echo nop >$tracing/current_tracer
+		echo >$tracing/set_ftrace_filter
+	}
+}
+
+kloc_traced() { # PATTERN: print how many calls since kloc_trace match
+	grep -cE "$1" $tracing/trace
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# A page is not promoted by the use of a task whose cpuset excludes fast memory.
+#
+# Demotion is by what a file's context is, and knows no task: a cpuset does not keep it.
+
+. ./_kloc.sh
+
+kloc_begin 3
+kloc_group kloc-cpuset memory cpuset
+[ -e "$groups/kloc-cpuset/cpuset.mems" ] || tiering_skip "needs cpusets"
+
+tiering_clean() {
+	rmdir "$groups/kloc-cpuset"
+}
+
+in_fast() {
+	[ "$(kloc_context "$dir/file" fast)" -gt 0 ]
+}
+
+# Use a file of slow memory as one that is to be promoted.
+promoted() {
+	local i
+
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
+		in_fast && return
+		sleep 0.1
+	done
+	return 1
+}
+
+echo 100000 >$tiering/scan_us
+head -c 102400 /dev/zero >"$dir/file"
+tiering_drop_caches
+echo "$slow" >"$groups/kloc-cpuset/cpuset.mems"
+kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
+tiering_control "a file is read into memory that is not allowed" in_fast
+tiering_control "it is promoted to memory that is not allowed" promoted
+echo "$fast,$slow" >"$groups/kloc-cpuset/cpuset.mems"
+tiering_check "it is promoted when that is allowed" promoted
+tiering_end

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Files get contexts though fast memory is full: their knodes are elsewhere then.
+
+. ./_kloc.sh
+
+min=/proc/sys/vm/min_free_kbytes
+
+kloc_begin 3
+tiering_save $min
+
+tiering_clean() {
+	kloc_trace_end
+	umount "$dir/tmpfs" 2>/dev/null
+}
+
+managed_kb() { # NODE, or nothing for all: memory that the kernel manages, KiB
+	awk -v node="$1," '/^Node/ { this = $2 }
+		$1 == "managed" && (node == "," || this == node) { sum += $2 * 4 }
+		END { print sum }' /proc/zoneinfo
+}
+
+knodes() {
+	cat $kloc/knodes
+}
+
+placed() {
+	tiering_stat file placed_fast
+}
+
+make_files() { # PREFIX: make 300 files
+	local i
+
+	for i in $(seq 300); do
+		echo "$i" >"$dir/files/$1$i"
+	done
+}
+
+# Nothing may leave: what fills fast memory is neither demoted nor reclaimed.
+tiering_select kloc-nomigrate
+mkdir "$dir/files" "$dir/tmpfs"
+mount -t tmpfs -o mpol=bind:"$fast",size=100% tmpfs "$dir/tmpfs" || tiering_skip "needs tmpfs"
+tiering_drop_caches
+head -c $((($(tiering_free "$fast") - 32768) * 1024)) /dev/zero >"$dir/tmpfs/filling"
+
+placed=$(placed)
+make_files room
+tiering_note "with room, $(($(placed) - placed)) pages went to fast memory"
+
+# From now on what is free is less than what has to be.
+echo $((2 * $(tiering_free "$fast") * ($(managed_kb) / 1024) / ($(managed_kb "$fast") / 1024))) >$min
+knodes=$(knodes)
+placed=$(placed)
+make_files full
+made=$(($(knodes) - knodes))
+placed=$(($(placed) - placed))
+tiering_control "pages go to fast memory ($placed of 300)" [ $placed -gt 20 ]
+tiering_check "all 300 files have contexts ($made)" [ $made -ge 300 ]
+
+# Accesses do not have kswapd look for room that there is none.
+kloc_trace wakeup_kswapd
+kloc_use "$dir"/files/full*
+woken=$(kloc_traced 'wakeup_kswapd <-')
+tiering_check "kswapd is not woken for contexts ($woken times)" [ "$woken" -lt 50 ]
+tiering_end

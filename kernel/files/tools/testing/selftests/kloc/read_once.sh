@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Pages of slow memory that were read once are not promoted: they may not be used again.
+
+. ./_kloc.sh
+
+kloc_begin 2
+
+in_fast() {
+	kloc_context "$dir/file" fast
+}
+
+is_promoted() {
+	[ "$(in_fast)" -gt 0 ]
+}
+
+head -c 4194304 /dev/zero >"$dir/file"
+tiering_drop_caches
+on_node "$slow" cat "$dir/file" >/dev/null
+tiering_control "what was read once is promoted" tiering_wait 1 is_promoted
+tiering_note "$(in_fast) of 1024 pages were promoted"
+cat "$dir/file" >/dev/null
+tiering_check "what was read twice is promoted" tiering_wait 3 is_promoted
+tiering_end

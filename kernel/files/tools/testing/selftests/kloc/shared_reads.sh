@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Many processes that read one large file do not write what they share: neither the context of the
+# file nor what a node keeps is changed with each read. In a steady state no function is called that
+# changes a context or takes a lock of the policy, but for some calls in each scan.
+
+. ./_kloc.sh
+
+# Functions that write a context. Locks count that the hooks take.
+writers="knode_activate knode_deactivate knode_list_add knode_set_fast tiering_wake"
+locks="_raw_spin_lock _raw_spin_trylock"
+calls="($(echo "$writers" | tr ' ' '|')) <-|<-(__tiering_folio_used|__kloc_file_access|knode_|kloc_)"
+
+kloc_begin 4
+
+tiering_clean() {
+	kloc_trace_end
+}
+
+# Read a file with four processes. Set how many reads there were, and what was called.
+count_writes() { # FILE
+	kloc_trace $writers $locks
+	reads=$(read_all "$1" 4 2)
+	echo 0 >$tracing/tracing_on
+	writes=$(kloc_traced "$calls")
+	tiering_note "$reads reads, $writes writes"
+	grep -E "$calls" $tracing/trace | sed 's/.*: //' | sort | uniq -c | sort -rn | head -n 5 |
+		sed 's/^/# /'
+}
+
+are_rare() { # less than one for 100 reads
+	[ "$reads" -gt 10000 ] && [ $((writes * 100)) -lt "$reads" ]
+}
+
+head -c 16777216 /dev/zero >"$dir/fast"
+cp "$dir/fast" "$dir/slow"
+tiering_drop_caches
+on_node "$fast" cat "$dir/fast" >/dev/null
+# Pages of slow memory may not be promoted yet, and are used again and again.
+echo 1 >$tiering/rate_mbps
+sleep 0.2
+on_node "$slow" cat "$dir/slow" >/dev/null
+
+count_writes "$dir/fast"
+tiering_check "reads of fast memory write nothing that is shared" are_rare
+
+count_writes "$dir/slow"
+tiering_check "reads of slow memory write nothing that is shared" are_rare
+tiering_check "most of the file is in slow memory still" \
+	[ "$(kloc_context "$dir/slow" slow)" -gt 2048 ]
+
+# The first read after a scan writes the context.
+echo 100 >$tiering/scan_us
+count_writes "$dir/fast"
+tiering_control "with a scan each 100 us writes are rare" are_rare
+tiering_end
