@@ -43,7 +43,7 @@ struct tally {
 };
 
 static void contexts_tally_folio(struct tally *tally, const struct folio *folio,
-			unsigned long pages)
+				 unsigned long pages)
 {
 	if (node_is_toptier(folio_nid(folio)))
 		tally->fast += pages;
@@ -108,7 +108,7 @@ static void contexts_show_path(struct seq_file *m, struct inode *inode)
 }
 
 static void contexts_show_line(struct seq_file *m, const struct knode *knode,
-		      const struct tally *tally, struct inode *inode)
+			       const struct tally *tally, struct inode *inode)
 {
 	/* All block devices' inodes are in one file system, which is nowhere. */
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : inode->i_sb->s_dev;

@@ -105,7 +105,7 @@ bool knode_is_listed(const struct knode *knode);
 void knode_list_add(struct knode *knode);
 void knode_list_add_cold(struct knode *knode);
 void knode_list_del(struct knode *knode);
-unsigned int knode_lists_age(u8 inactive_age);
+unsigned int knode_lists_age(u8 inactive_age, u8 cold_age);
 void knode_lists_settle(u8 age);
 unsigned int get_LRU_knodes(unsigned int index, struct knode **knodes,
 			    unsigned int most);

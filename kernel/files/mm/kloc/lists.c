@@ -220,19 +220,19 @@ static unsigned int knode_list_scan(struct knode_list *list, u8 cold_age,
 
 /**
  * knode_lists_age() - age the knodes that were used lately by one scan (4.3)
- * @inactive_age: age at which a knode becomes inactive, though it is open; and one that
- *	is inactive, cold
+ * @inactive_age: age at which a knode becomes inactive, though it is open
+ * @cold_age: age at which a knode that is inactive becomes cold
  *
  * Context: may sleep between knodes: there may be many.
  * Return: how many became cold.
  */
-unsigned int knode_lists_age(u8 inactive_age)
+unsigned int knode_lists_age(u8 inactive_age, u8 cold_age)
 {
 	unsigned int cpu, cold = 0;
 
 	for_each_possible_cpu(cpu)
 		cold += knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu),
-					inactive_age, inactive_age);
+					cold_age, inactive_age);
 	return cold;
 }
 

@@ -16,7 +16,8 @@
  *   slow memory that is used in as many scans comes back alone (4.4).
  * - A page that has moved too often stays in fast memory (4.5; see migrate.c).
  *
- * While fast memory has room for all, nothing of this is done.
+ * While fast memory has room for all, nothing of this is done. One rule is not the
+ * paper's: copies that were for nothing make that fewer are made.
  */
 #include <linux/cpuset.h>
 #include <linux/init.h>
@@ -37,13 +38,10 @@
 /* Contexts that are tried to fill a batch: some have no pages by now. */
 #define POLICY_KLOC_TRIES	64
 
-/* Scans that a context was not used for before it, or pages of it, leave for room. */
+/* Scans that a context in use was not used for before pages of it leave. */
 #define POLICY_KLOC_AGED	2
 
-/* What is promoted was used in so many of the last eight scans, at least. */
-#define POLICY_KLOC_LEAST	2
-
-/* One in so many promoted pages may have been promoted for nothing. */
+/* One in so many pages may have been copied for nothing. */
 #define POLICY_KLOC_WASTE	8
 
 /**
@@ -70,32 +68,42 @@ struct policy_kloc_node {
 	unsigned int count;
 };
 
-/* Scans after which a context is not in use, though its file is open, or is cold. */
+/* Scans after which a context is not in use, though its file is open; or cold. */
 static unsigned long policy_kloc_inactive_age = 8;
 
-/* In how many of the last eight scans has to be used what is promoted? */
-static unsigned int policy_kloc_uses = POLICY_KLOC_LEAST;
+/**
+ * struct policy_kloc_copies - what came of copies, and what follows from that
+ * @moved: pages that were moved when that was looked at the last time
+ * @wasted: of them, those that were freed or moved back soon
+ * @least: of @value
+ * @most: of @value
+ * @value: the higher, the fewer pages are moved
+ */
+struct policy_kloc_copies {
+	unsigned long moved;
+	unsigned long wasted;
+	unsigned int least;
+	unsigned int most;
+	unsigned int value;
+};
 
-/* What was promoted, and for nothing, when that was looked at the last time. */
-static unsigned long policy_kloc_promoted, policy_kloc_wasted;
+/* In how many of the last eight scans is used what is promoted? */
+static struct policy_kloc_copies policy_kloc_uses = { 0, 0, 2, 9, 2 };
+
+/* Scans that a context was not used for before it leaves, for room at once. */
+static struct policy_kloc_copies policy_kloc_rest = { 0, 0, 2, U8_MAX, 2 };
+
 static unsigned int policy_kloc_scans;
 
-/**
- * policy_kloc_init_node() - the operation init_node
- * @tn: the node
- *
- * Return: 0 or -ENOMEM.
- */
-int policy_kloc_init_node(struct tiering_node *tn)
+static int policy_kloc_init_node(struct tiering_node *tn)
 {
-	struct policy_kloc_node *node;
+	struct policy_kloc_node *node = kzalloc_node(sizeof(*node), GFP_KERNEL,
+						     tn->nid);
 
-	node = kzalloc_node(sizeof(*node), GFP_KERNEL, tn->nid);
-	if (!node)
-		return -ENOMEM;
-	spin_lock_init(&node->lock);
 	tn->priv = node;
-	return 0;
+	if (node)
+		spin_lock_init(&node->lock);
+	return node ? 0 : -ENOMEM;
 }
 
 static void policy_kloc_drop(struct kloc_walk *walk)
@@ -104,11 +112,7 @@ static void policy_kloc_drop(struct kloc_walk *walk)
 		knode_put(walk->knode);
 }
 
-/**
- * policy_kloc_exit_node() - the operation exit_node
- * @tn: the node
- */
-void policy_kloc_exit_node(struct tiering_node *tn)
+static void policy_kloc_exit_node(struct tiering_node *tn)
 {
 	struct policy_kloc_node *node = tn->priv;
 
@@ -144,15 +148,9 @@ enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 					   TIERING_BOTTOM_FIRST;
 }
 
-/**
- * policy_kloc_place() - the operation place (4.4)
- * @tn: the node
- * @alloc: the pages
- *
- * Return: one of enum tiering_place.
- */
-enum tiering_place policy_kloc_place(struct tiering_node *tn,
-				     const struct tiering_alloc *alloc)
+/* New pages of what is in use go to fast memory, others to slow memory (4.4). */
+static enum tiering_place policy_kloc_place(struct tiering_node *tn,
+					    const struct tiering_alloc *alloc)
 {
 	if (alloc->knode && !knode_inuse(alloc->knode) &&
 	    kloc_takes_part(alloc->knode) && tiering_is_short(tn->nid))
@@ -160,20 +158,13 @@ enum tiering_place policy_kloc_place(struct tiering_node *tn,
 	return policy_kloc_place_active(tn, alloc);
 }
 
-/**
- * policy_kloc_used() - the operation used
- * @tn: the node
- * @folio: the folio
- * @history: of its uses
- *
- * Return: true if it is of a file, and was used in enough of the last eight scans.
- */
-bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
-		      unsigned int history)
+/* What is used in enough scans is promoted. */
+static bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
+			     unsigned int history)
 {
 	const struct knode *knode;
 
-	if (hweight_long(history) < READ_ONCE(policy_kloc_uses))
+	if (hweight_long(history) < READ_ONCE(policy_kloc_uses.value))
 		return false;
 	knode = kloc_knode_in(folio_mapping(folio));
 	/* File systems hold most of what they use of block devices. */
@@ -181,14 +172,10 @@ bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
 	       !test_bit(KNODE_BLOCKDEV, &knode->flags);
 }
 
-/**
- * policy_kloc_knode_event() - the operation knode_event
- * @tn: the node
- * @knode: the context
- * @event: what has happened to it
- */
-void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
-			     enum tiering_knode_event event)
+/* A context that is used again may come back as a whole (4.4). */
+static void policy_kloc_knode_event(struct tiering_node *tn,
+				    struct knode *knode,
+				    enum tiering_knode_event event)
 {
 	struct policy_kloc_node *node = tn->priv;
 	bool many = false;
@@ -197,7 +184,7 @@ void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
 	    (READ_ONCE(knode->flags) & (BIT(KNODE_SLOW) | BIT(KNODE_STREAM) |
 					BIT(KNODE_QUEUED))) != BIT(KNODE_SLOW) ||
 	    !kloc_takes_part(knode) ||
-	    hweight8(READ_ONCE(knode->history)) < READ_ONCE(policy_kloc_uses) ||
+	    hweight8(READ_ONCE(knode->history)) < READ_ONCE(policy_kloc_uses.value) ||
 	    !node_isset(tn->nid, cpuset_current_mems_allowed) ||
 	    test_and_set_bit(KNODE_QUEUED, &knode->flags))
 		return;
@@ -215,42 +202,46 @@ void policy_kloc_knode_event(struct tiering_node *tn, struct knode *knode,
 }
 
 /*
- * Where all is used alike, what is promoted is no hotter than what has to leave for it,
- * and leaves again soon. Then only what is used more is promoted from now on.
+ * A copy is for nothing if the page is freed soon, as that of a file that lives for a
+ * short time; or moves back, as where all is used alike, and what comes is no hotter
+ * than what has to leave for it. Where that is so, fewer are made from now on.
  */
-static void policy_kloc_adapt(void)
+static void policy_kloc_adapt(struct policy_kloc_copies *copies,
+			      enum tiering_reason first, enum tiering_reason last)
 {
-	unsigned long promoted, wasted;
-	unsigned int uses = policy_kloc_uses;
+	unsigned long moved, wasted;
+	unsigned int value = copies->value;
 
-	if (++policy_kloc_scans % TIERING_SOON)
-		return;
-	tiering_promotions(&promoted, &wasted);
-	swap(promoted, policy_kloc_promoted);
-	swap(wasted, policy_kloc_wasted);
-	promoted = policy_kloc_promoted - promoted;
-	wasted = POLICY_KLOC_WASTE * (policy_kloc_wasted - wasted);
-	if (wasted > max(promoted, 1UL * TIERING_BATCH))
-		uses = min(uses + 1, 9);
-	else if (2 * wasted <= promoted)
-		uses = max(uses - 1, POLICY_KLOC_LEAST);
-	WRITE_ONCE(policy_kloc_uses, uses);
+	tiering_copies(first, last, &moved, &wasted);
+	swap(moved, copies->moved);
+	swap(wasted, copies->wasted);
+	moved = copies->moved - moved;
+	wasted = POLICY_KLOC_WASTE * (copies->wasted - wasted);
+	if (wasted > max(moved, 1UL * TIERING_BATCH))
+		value = min(value + 1, copies->most);
+	else if (2 * wasted <= moved)
+		value = max(value - 1, copies->least);
+	WRITE_ONCE(copies->value, value);
 }
 
-/**
- * policy_kloc_period() - the operation period: contexts get a scan older (4.3)
- * @tn: the node
- */
-void policy_kloc_period(struct tiering_node *tn)
+/* A scan is over: contexts get older (4.3). */
+static void policy_kloc_period(struct tiering_node *tn)
 {
 	struct policy_kloc_node *node = tn->priv;
+	unsigned int age;
 
 	WRITE_ONCE(node->idle, false);
 	/* One daemon does it for all. */
 	if (tn->index)
 		return;
-	knode_lists_age(READ_ONCE(policy_kloc_inactive_age));
-	policy_kloc_adapt();
+	age = READ_ONCE(policy_kloc_inactive_age);
+	knode_lists_age(age, max(age, policy_kloc_rest.value));
+	if (++policy_kloc_scans % TIERING_SOON)
+		return;
+	policy_kloc_adapt(&policy_kloc_uses, TIERING_PROMOTED_ACTIVE,
+			  TIERING_PROMOTED_USED);
+	policy_kloc_adapt(&policy_kloc_rest, TIERING_DEMOTED_INACTIVE,
+			  TIERING_DEMOTED_INACTIVE);
 }
 
 /* A walk over what a context has in fast memory is over, or given up. */
@@ -406,7 +397,7 @@ static long policy_kloc_make_room(struct tiering_node *tn,
 	pages = policy_kloc_take_for_room(tn, b, get_LRU_knodes);
 	if (!pages && policy_kloc_may_settle(tn->priv)) {
 		/* Not only what is cold. */
-		knode_lists_settle(POLICY_KLOC_AGED);
+		knode_lists_settle(READ_ONCE(policy_kloc_rest.value));
 		pages = policy_kloc_take_for_room(tn, b, get_LRU_knodes);
 	}
 	return pages ?: policy_kloc_take_unused(tn, b);
@@ -461,16 +452,9 @@ static void policy_kloc_take_active(struct tiering_node *tn,
 	}
 }
 
-/**
- * policy_kloc_fill_promote() - the operation fill_promote (4.4)
- * @tn: the node
- * @b: the batch
- * @room: pages that are free
- *
- * Return: pages in @b.
- */
-long policy_kloc_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
-			      long room)
+/* Contexts first, then single pages (4.4). */
+static long policy_kloc_fill_promote(struct tiering_node *tn,
+				     struct tiering_batch *b, long room)
 {
 	policy_kloc_take_active(tn, b, room);
 	if (!b->pages) {
@@ -491,7 +475,7 @@ static const struct attribute_group policy_kloc_attr_group = {
 	.attrs = policy_kloc_attrs,
 };
 
-static struct tiering_policy policy_kloc = {
+struct tiering_policy policy_kloc = {
 	.name		= "kloc",
 	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
 			  TIERING_KNODES | TIERING_ROOM,

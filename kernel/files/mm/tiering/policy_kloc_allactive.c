@@ -8,21 +8,17 @@
 
 #include "policy_kloc.h"
 
-static struct tiering_policy policy_kloc_allactive = {
-	.name		= "kloc-allactive",
-	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
-			  TIERING_KNODES,
-	.init_node	= policy_kloc_init_node,
-	.exit_node	= policy_kloc_exit_node,
-	.place		= policy_kloc_place_active,
-	.used		= policy_kloc_used,
-	.knode_event	= policy_kloc_knode_event,
-	.period		= policy_kloc_period,
-	.fill_promote	= policy_kloc_fill_promote,
-};
+static struct tiering_policy policy_kloc_allactive;
 
 static int __init policy_kloc_allactive_init(void)
 {
+	policy_kloc_allactive = policy_kloc;
+	policy_kloc_allactive.name = "kloc-allactive";
+	policy_kloc_allactive.needs &= ~TIERING_ROOM;
+	policy_kloc_allactive.attrs = NULL;
+	policy_kloc_allactive.place = policy_kloc_place_active;
+	policy_kloc_allactive.fill_demote = NULL;
+	policy_kloc_allactive.make_room = NULL;
 	return tiering_register(&policy_kloc_allactive);
 }
 late_initcall(policy_kloc_allactive_init);

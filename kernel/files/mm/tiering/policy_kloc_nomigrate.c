@@ -10,11 +10,11 @@
 static struct tiering_policy policy_kloc_nomigrate = {
 	.name	= "kloc-nomigrate",
 	.needs	= TIERING_FILES | TIERING_KNODES,
-	.place	= policy_kloc_place,
 };
 
 static int __init policy_kloc_nomigrate_init(void)
 {
+	policy_kloc_nomigrate.place = policy_kloc.place;
 	return tiering_register(&policy_kloc_nomigrate);
 }
 late_initcall(policy_kloc_nomigrate_init);

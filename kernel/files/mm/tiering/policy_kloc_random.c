@@ -15,22 +15,15 @@ static long policy_kloc_random_make_room(struct tiering_node *tn,
 	return policy_kloc_take_for_room(tn, b, kmap_get_random);
 }
 
-static struct tiering_policy policy_kloc_random = {
-	.name		= "kloc-random",
-	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
-			  TIERING_KNODES | TIERING_ROOM,
-	.init_node	= policy_kloc_init_node,
-	.exit_node	= policy_kloc_exit_node,
-	.place		= policy_kloc_place,
-	.used		= policy_kloc_used,
-	.knode_event	= policy_kloc_knode_event,
-	.period		= policy_kloc_period,
-	.fill_promote	= policy_kloc_fill_promote,
-	.make_room	= policy_kloc_random_make_room,
-};
+static struct tiering_policy policy_kloc_random;
 
 static int __init policy_kloc_random_init(void)
 {
+	policy_kloc_random = policy_kloc;
+	policy_kloc_random.name = "kloc-random";
+	policy_kloc_random.attrs = NULL;
+	policy_kloc_random.fill_demote = NULL;
+	policy_kloc_random.make_room = policy_kloc_random_make_room;
 	return tiering_register(&policy_kloc_random);
 }
 late_initcall(policy_kloc_random_init);

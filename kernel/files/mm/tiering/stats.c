@@ -76,19 +76,22 @@ unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
 }
 
 /**
- * tiering_promotions() - what came of promotions?
- * @promoted: filled in with the pages that were promoted since boot
+ * tiering_copies() - what came of copies?
+ * @first: the first reason for which they were made
+ * @last: the last one
+ * @moved: filled in with the pages that were moved since boot
  * @wasted: filled in with those of them that were freed or moved back soon
  */
-void tiering_promotions(unsigned long *promoted, unsigned long *wasted)
+void tiering_copies(enum tiering_reason first, enum tiering_reason last,
+		    unsigned long *moved, unsigned long *wasted)
 {
 	int why, kind;
 
-	*promoted = 0;
+	*moved = 0;
 	*wasted = 0;
-	for (why = TIERING_PROMOTED_ACTIVE; why < TIERING_REASONS; why++) {
+	for (why = first; why <= last; why++) {
 		for (kind = 0; kind < TIERING_KINDS; kind++) {
-			*promoted += tiering_counted(TIERING_MOVED + why, kind);
+			*moved += tiering_counted(TIERING_MOVED + why, kind);
 			*wasted += tiering_counted(TIERING_FREED + why, kind) +
 				   tiering_counted(TIERING_RETURNED + why, kind);
 		}

@@ -433,7 +433,8 @@ unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b);
 /* stats.c */
 void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages);
 unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind);
-void tiering_promotions(unsigned long *promoted, unsigned long *wasted);
+void tiering_copies(enum tiering_reason first, enum tiering_reason last,
+		    unsigned long *moved, unsigned long *wasted);
 enum tiering_kind tiering_kind_of(struct folio *folio);
 int tiering_stats_add(struct kobject *folder);
 

@@ -74,12 +74,12 @@ static void lists_test_use_makes_young(struct kunit *test)
 	struct lists_test *lists = test->priv;
 	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
 
-	knode_lists_age(U8_MAX);
-	knode_lists_age(U8_MAX);
+	knode_lists_age(U8_MAX, U8_MAX);
+	knode_lists_age(U8_MAX, U8_MAX);
 	KUNIT_EXPECT_EQ(test, used->age, 2);
 	lists_test_touch(used);
 	KUNIT_EXPECT_EQ(test, used->age, 0);
-	knode_lists_age(U8_MAX);
+	knode_lists_age(U8_MAX, U8_MAX);
 	KUNIT_EXPECT_EQ(test, used->age, 1);
 	KUNIT_EXPECT_EQ(test, other->age, 3);
 }
@@ -89,9 +89,9 @@ static void lists_test_age_makes_inactive(struct kunit *test)
 	struct lists_test *lists = test->priv;
 	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
 
-	knode_lists_age(2);
+	knode_lists_age(2, 2);
 	lists_test_touch(used);
-	knode_lists_age(2);
+	knode_lists_age(2, 2);
 	KUNIT_EXPECT_TRUE(test, knode_inuse(used));
 	KUNIT_EXPECT_FALSE(test, knode_inuse(other));
 }
@@ -108,7 +108,7 @@ static void lists_test_cold_after_some_scans(struct kunit *test)
 		for (i = 0; i < LISTS_TEST_KNODES; i++)
 			if (i != 7)
 				lists_test_touch(lists->knodes[i]);
-		KUNIT_EXPECT_EQ(test, knode_lists_age(3), scan == 3);
+		KUNIT_EXPECT_EQ(test, knode_lists_age(3, 3), scan == 3);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
@@ -119,11 +119,11 @@ static void lists_test_history_shifts(struct kunit *test)
 	struct lists_test *lists = test->priv;
 	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
 
-	knode_lists_age(U8_MAX);
+	knode_lists_age(U8_MAX, U8_MAX);
 	lists_test_touch(used);
 	KUNIT_EXPECT_EQ(test, used->history, 0x3);
 	KUNIT_EXPECT_EQ(test, other->history, 0x2);
-	knode_lists_age(U8_MAX);
+	knode_lists_age(U8_MAX, U8_MAX);
 	KUNIT_EXPECT_EQ(test, used->history, 0x6);
 }
 
