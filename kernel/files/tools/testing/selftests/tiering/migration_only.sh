@@ -34,11 +34,12 @@ tiering_control "naive moves nothing" [ "$(tiering_moved)" -gt "$before" ]
 
 before=$(demoted)
 files=$(tiering_files "$fast")
+promoted=$(tiering_stat file promoted_active promoted_used)
 tiering_select migration-only
 tiering_check "what is cold is demoted" tiering_wait 20 has_demoted $((before + 2048))
 left=$((files - $(tiering_files "$fast")))
 tiering_check "there is less page cache in fast memory ($left KiB)" [ $left -ge 4096 ]
 tiering_check "nothing is promoted" \
-	[ "$(tiering_stat file promoted_active promoted_used)" = 0 ]
+	[ "$(tiering_stat file promoted_active promoted_used)" = "$promoted" ]
 tiering_check "the contents are as before" [ "$(md5sum <"$dir/cold")" = "$sum" ]
 tiering_end
