@@ -10,7 +10,8 @@
 # Functions that write a context. Locks count that the hooks take.
 writers="knode_activate knode_deactivate knode_list_add knode_set_fast tiering_wake"
 locks="_raw_spin_lock _raw_spin_trylock"
-calls="($(echo "$writers" | tr ' ' '|')) <-|<-(__tiering_folio_used|__kloc_file_access|knode_|kloc_)"
+callers="__tiering_folio_used|__kloc_file_access|knode_|kloc_"
+calls="($(echo "$writers" | tr ' ' '|')) <-|<-($callers)"
 
 kloc_begin 4
 

@@ -12,7 +12,7 @@ tiering_clean() {
 }
 
 mkdir "$dir/tmpfs"
-mount -t tmpfs tmpfs "$dir/tmpfs" || tiering_skip "needs tmpfs"
+mount -t tmpfs none "$dir/tmpfs" || tiering_skip "needs tmpfs"
 head -c 2097152 /dev/zero >"$dir/tmpfs/file"
 has_left() {
 	[ "$(kloc_context "$dir/tmpfs/file" fast)" = 0 ]

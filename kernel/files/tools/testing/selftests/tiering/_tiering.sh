@@ -152,7 +152,8 @@ tiering_stat() { # KIND COUNT...: print the sum of some counts
 }
 
 tiering_moved() { # print how many pages were ever moved, for whatever reason
-	cat $tiering/stats/*/demoted_* $tiering/stats/*/promoted_* | awk '{ sum += $1 } END { print sum }'
+	cat $tiering/stats/*/demoted_* $tiering/stats/*/promoted_* |
+		awk '{ sum += $1 } END { print sum }'
 }
 
 # tiering_wait SECONDS COMMAND...: wait until the command succeeds, and fail if it does not
