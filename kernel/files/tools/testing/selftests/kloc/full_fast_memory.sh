@@ -49,7 +49,8 @@ make_files room
 tiering_note "with room, $(($(placed) - placed)) pages went to fast memory"
 
 # From now on what is free is less than what has to be.
-echo $((2 * $(tiering_free "$fast") * ($(managed_kb) / 1024) / ($(managed_kb "$fast") / 1024))) >$min
+all=$(($(managed_kb) / 1024))
+echo $((2 * $(tiering_free "$fast") * all / ($(managed_kb "$fast") / 1024))) >$min
 knodes=$(knodes)
 placed=$(placed)
 make_files full
