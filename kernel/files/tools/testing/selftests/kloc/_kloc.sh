@@ -116,6 +116,8 @@ kloc_trace() {
 	echo nop >$tracing/current_tracer
 	echo "$*" 2>/dev/null >$tracing/set_ftrace_filter ||
 		tiering_skip "cannot trace all of $*"
+	# Names of tasks are not needed, and would have the scheduler's code patched.
+	echo 0 >$tracing/options/record-cmd
 	echo function >$tracing/current_tracer
 	echo 1 >$tracing/tracing_on
 	echo >$tracing/trace
@@ -125,6 +127,7 @@ kloc_trace_end() {
 	[ -z "$tracing" ] || {
 		echo nop >$tracing/current_tracer
 		echo >$tracing/set_ftrace_filter
+		echo 1 >$tracing/options/record-cmd
 	}
 }
 
