@@ -52,8 +52,8 @@ tiering_check "most of the file is in slow memory still" \
 	[ "$(kloc_context "$dir/slow" slow)" -gt 2048 ]
 
 # Whoever opens and closes the file writes the context.
-kloc_trace $writers $locks
-reads=200
+kloc_trace $writers
+reads=50
 for i in $(seq $reads); do
 	kloc_use "$dir/fast"
 done
