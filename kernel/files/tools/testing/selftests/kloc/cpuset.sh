@@ -32,7 +32,8 @@ promoted() {
 }
 
 echo 100000 >$tiering/scan_us
-head -c 102400 /dev/zero >"$dir/file"
+# More pages than a CPU holds back from LRU lists.
+head -c 1048576 /dev/zero >"$dir/file"
 tiering_drop_caches
 echo "$slow" >"$groups/kloc-cpuset/cpuset.mems"
 kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
