@@ -20,10 +20,10 @@ in_fast() {
 }
 
 # Use a file of slow memory as one that is to be promoted.
-promoted() {
+promoted() { # TIMES
 	local i
 
-	for i in 1 2 3 4 5 6 7 8 9 10; do
+	for i in $(seq "$1"); do
 		kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
 		in_fast && return
 		sleep 0.1
@@ -38,7 +38,8 @@ tiering_drop_caches
 echo "$slow" >"$groups/kloc-cpuset/cpuset.mems"
 kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
 tiering_control "a file is read into memory that is not allowed" in_fast
-tiering_control "it is promoted to memory that is not allowed" promoted
+tiering_control "it is promoted to memory that is not allowed" promoted 10
+# Copies of tests before may have been for nothing: then it takes some seconds.
 echo "$fast,$slow" >"$groups/kloc-cpuset/cpuset.mems"
-tiering_check "it is promoted when that is allowed" promoted
+tiering_check "it is promoted when that is allowed" promoted 150
 tiering_end

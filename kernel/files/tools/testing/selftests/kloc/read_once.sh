@@ -26,5 +26,5 @@ read_again() { # until it is promoted
 	is_promoted
 }
 
-tiering_check "what is read in scan after scan is promoted" tiering_wait 5 read_again
+tiering_check "what is read in scan after scan is promoted" tiering_wait 15 read_again
 tiering_end
