@@ -3,9 +3,15 @@
  * The guest of test_qemu.py: no kernel, 32 bits, started by QEMU as a multiboot image. It measures
  * by the TSC, which has 1 GHz, and prints "name value..." lines to the serial line. All values are
  * ns unless a line says otherwise. The plugin qemu_probe.c listens to stores at DOORBELLS.
+ *
+ * Built with -DPATCHES=N, it patches its own code N times instead, without the plugin and a disk.
  */
 #include <stddef.h>
 #include <stdint.h>
+
+#ifndef PATCHES
+#define PATCHES		0
+#endif
 
 #define CPUS_MAX	8
 #define STACK		4096
@@ -672,6 +678,56 @@ static void measure_disk(void)
 	print_value("discard", time_request(DISCARD, 0));
 }
 
+/*
+ * Code that CPU 0 changes while CPU 1 runs it. All CPUs agree on each change before it counts, as
+ * Linux's do when it patches itself.
+ */
+uint32_t patched(void);
+extern uint8_t patched_value[];
+__asm__(".globl patched, patched_value\n"
+	"patched:\n"
+	"	.byte 0xb8\n"
+	"patched_value:\n"
+	"	.long 0\n"
+	"	ret\n");
+
+static volatile uint32_t published, seen, outdated;
+
+static void patch_or_run(int cpu)
+{
+	int eax;
+
+	meet();
+	for (uint32_t value = 1; value <= (uint32_t)PATCHES && !cpu; value++) {
+		*(volatile uint32_t *)patched_value = value;
+		published = value;
+		while (seen != value)
+			;
+	}
+	while (cpu == 1 && seen != PATCHES) {
+		uint32_t value = published;
+
+		patched();
+		if (seen == value)
+			continue;
+		__asm__ volatile("cpuid" : "=a"(eax) : "a"(0) : "ebx", "ecx", "edx", "memory");
+		if (patched() < value)
+			outdated++;
+		seen = value;
+	}
+}
+
+static void measure_all(void)
+{
+	measure_loops();
+	if (cpus > 1)
+		measure_timers();
+	measure_tlb();
+	measure_filter();
+	measure_variants();
+	measure_disk();
+}
+
 __attribute__((noreturn, used)) void first_cpu(void)
 {
 	char *copy = (char *)TRAMPOLINE;
@@ -691,13 +747,12 @@ __attribute__((noreturn, used)) void first_cpu(void)
 	print_value("cpus", cpus);
 	print_value("begin", now());
 
-	measure_loops();
-	if (cpus > 1)
-		measure_timers();
-	measure_tlb();
-	measure_filter();
-	measure_variants();
-	measure_disk();
+	if (PATCHES) {
+		run_on_all(patch_or_run);
+		print_value("outdated", outdated);
+	} else {
+		measure_all();
+	}
 
 	print_value("end", now());
 	/* SeaBIOS has put ACPI's registers there. The CPU does not come back. */

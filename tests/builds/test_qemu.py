@@ -113,6 +113,18 @@ def programs(tools: Root, machine_qemu: Qemu, tmp_path_factory: pytest.TempPathF
     return directory
 
 
+PATCHES = 20_000
+
+
+@pytest.fixture(scope="module")
+def patching_guest(tools: Root, programs: Path) -> Path:
+    """The guest that patches its own code."""
+    binds = [Bind(SOURCES, IN_ROOT), Bind(programs, OUT)]
+    source = [f"-DPATCHES={PATCHES}", "-o", str(OUT / "patching"), str(IN_ROOT / "qemu_guest.c")]
+    tools.run(["gcc", *WARNINGS, *GUEST_FLAGS, *source], binds=binds)
+    return programs / "patching"
+
+
 def image_of_blocks() -> bytes:
     """Return the disk's content: each word of block N is N * 1000."""
     return b"".join(struct.pack("<I", n * 1000) * (BLOCK // 4) for n in range(BLOCKS))
@@ -369,6 +381,24 @@ def test_shared_disk_writes_to_the_image(
     written = (tmp_path / "image").read_bytes()
     assert len(written) == len(image_of_blocks())
     assert struct.pack("<I", 0x5A5A0000 + 1023) in written
+
+
+def test_no_vcpu_runs_code_that_was_replaced(
+    tools: Root, machine_qemu: Qemu, patching_guest: Path, tmp_path: Path
+) -> None:
+    """Without our patch, one change of 6000 goes unseen on a busy host."""
+    command = [
+        str(machine_qemu.program),
+        *("-accel", "tcg,thread=multi"),
+        *("-machine", "pc", "-cpu", "Nehalem", "-smp", "2", "-m", "64"),
+        *("-nodefaults", "-display", "none", "-nic", "none", "-no-reboot"),
+        *("-serial", f"file:{tmp_path / 'serial'}"),
+        *("-kernel", str(patching_guest)),
+    ]
+    tools.run(command, binds=[*machine_qemu.binds, patching_guest.parent, tmp_path], cwd=tmp_path)
+    printed = dict(line.split() for line in (tmp_path / "serial").read_text().splitlines())
+    assert int(printed["cpus"], 16) == 2
+    assert int(printed["outdated"], 16) == 0
 
 
 def test_plugin_is_told_of_dma(run: Run) -> None:
