@@ -55,8 +55,8 @@ struct knode *kloc_knode_make(struct inode *inode)
 			  tn ? tn->nid : NUMA_NO_NODE);
 }
 
-/* Tell the policy what has happened to a context. */
-static void kloc_event(struct knode *knode, enum tiering_knode_event event)
+/* Tell the policy that a context has become active. */
+static void kloc_tell_active(struct knode *knode)
 {
 	const struct tiering_policy *policy;
 	struct tiering_node *tn;
@@ -64,15 +64,15 @@ static void kloc_event(struct knode *knode, enum tiering_knode_event event)
 	rcu_read_lock();
 	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[numa_node_id()]);
-	if (policy && policy->knode_event && tn)
-		policy->knode_event(tn, knode, event);
+	if (policy && policy->knode_active && tn)
+		policy->knode_active(tn, knode);
 	rcu_read_unlock();
 }
 
 static void kloc_touch(struct knode *knode)
 {
 	if (knode_touch(knode))
-		kloc_event(knode, TIERING_KNODE_ACTIVE);
+		kloc_tell_active(knode);
 }
 
 /*
@@ -129,8 +129,6 @@ static void kloc_close_last(struct inode *inode, struct knode *knode)
 	 */
 	if (knode_is_open(inode))
 		knode_touch(knode);
-	else
-		kloc_event(knode, TIERING_KNODE_INACTIVE);
 }
 
 /* Called by kloc_file_close(). */

@@ -226,6 +226,9 @@ static inline bool kloc_has_none(struct inode *inode)
 }
 
 /* object.c */
+unsigned int itr_knode_slab(const struct knode *knode,
+			    bool (*choose)(const void *object), void **addrs,
+			    unsigned int most);
 unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios);
 unsigned long kloc_pages(const struct knode *knode);
 void knode_note_pages(struct knode *knode, int nid);

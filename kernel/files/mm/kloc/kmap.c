@@ -7,6 +7,7 @@
  */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
 
 #include "kloc.h"
 
@@ -55,6 +56,27 @@ void kmap_remove(struct knode *knode)
 unsigned long kmap_count(void)
 {
 	return READ_ONCE(kmap_knodes);
+}
+
+/**
+ * kmap_set_fast() - any knode may have pages on a node of fast memory
+ * @index: of the node
+ *
+ * For a node that begins to take part when there are knodes already.
+ *
+ * Context: may sleep.
+ */
+void kmap_set_fast(unsigned int index)
+{
+	struct knode *knode;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&kloc_kmap, id, knode) {
+		knode_set_fast(knode, index, true);
+		cond_resched_rcu();
+	}
+	rcu_read_unlock();
 }
 
 /**

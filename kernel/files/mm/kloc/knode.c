@@ -80,7 +80,8 @@ static void knode_bury(struct knode *knode)
 
 /*
  * A file may have pages from a time when it had no context. Where they are nobody
- * knows: the first who walks over them finds out.
+ * knows: the first who walks over them finds out. Its context can be found by now, so
+ * that of what comes from here on it is told.
  */
 static void knode_adopt(struct knode *knode, const struct inode *inode)
 {
@@ -88,9 +89,9 @@ static void knode_adopt(struct knode *knode, const struct inode *inode)
 
 	if (!inode->i_mapping || !READ_ONCE(inode->i_mapping->nrpages))
 		return;
-	__set_bit(KNODE_SLOW, &knode->flags);
+	set_bit(KNODE_SLOW, &knode->flags);
 	for (index = 0; index < KNODE_FAST_NODES; index++)
-		__set_bit(KNODE_FAST + index, &knode->flags);
+		set_bit(KNODE_FAST + index, &knode->flags);
 }
 
 /**
@@ -114,7 +115,8 @@ struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid)
 		return NULL;
 	if (S_ISBLK(inode->i_mode))
 		__set_bit(KNODE_BLOCKDEV, &knode->flags);
-	knode_adopt(knode, inode);
+	/* It counts as used in this scan. */
+	knode->history = BIT(0);
 	if (add_to_kmap(knode, gfp)) {
 		knode_put(knode);
 		return NULL;
@@ -123,9 +125,9 @@ struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid)
 		knode_bury(knode);
 		return knode_dereference(inode->i_knode);
 	}
+	knode_adopt(knode, inode);
 	trace_kloc_knode_create(knode, inode);
-	/* It counts as used in this scan. One that is not used may leave, too. */
-	knode->history = BIT(0);
+	/* One that is not used may leave, too. */
 	knode_list_add(knode);
 	return knode;
 }
@@ -184,7 +186,7 @@ bool knode_activate(struct knode *knode)
 
 	if (test_bit(KNODE_AGED, &knode->flags)) {
 		WRITE_ONCE(knode->age, 0);
-		WRITE_ONCE(knode->history, knode->history | BIT(0));
+		WRITE_ONCE(knode->history, READ_ONCE(knode->history) | BIT(0));
 		clear_bit(KNODE_AGED, &knode->flags);
 	}
 	WRITE_ONCE(knode->cpu, raw_smp_processor_id());

@@ -94,6 +94,7 @@ unsigned int knode_size(void);
 int add_to_kmap(struct knode *knode, gfp_t gfp);
 void kmap_remove(struct knode *knode);
 unsigned long kmap_count(void);
+void kmap_set_fast(unsigned int index);
 unsigned int kmap_get_random(unsigned int index, struct knode **knodes,
 			     unsigned int most);
 struct knode *kmap_get_from(unsigned long *id);

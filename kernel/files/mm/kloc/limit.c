@@ -3,13 +3,15 @@
  * Contexts of files: limits of what page cache may have in fast memory, for a node and
  * for a cgroup.
  *
- * New pages and promotions go by what is charged; what is above a limit leaves, the
- * oldest first. Page cache of tmpfs is on the lists of anonymous memory, and is not
- * counted.
+ * New pages and promotions go by what is charged. What is above a limit leaves: first
+ * pages of contexts that are not in use, then any, the oldest first. Page cache of
+ * tmpfs is on the lists of anonymous memory, and is not counted.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
 #include <linux/vmstat.h>
 
 #include "../tiering/policy_lru.h"
@@ -80,6 +82,28 @@ void kloc_limit_look(const struct tiering_node *tn)
 		kloc_memcg_count_limited();
 }
 
+static bool kloc_limit_choose_inactive(struct tiering_node *tn,
+				       struct folio *folio)
+{
+	const struct knode *knode;
+	bool inactive;
+
+	rcu_read_lock();
+	knode = kloc_knode_in(folio_mapping(folio));
+	inactive = knode && !knode_inuse(knode);
+	rcu_read_unlock();
+	return inactive;
+}
+
+/* Take page cache of a cgroup, or of all: what is in use leaves last. */
+static void kloc_limit_take(struct tiering_node *tn, struct tiering_batch *b,
+			    struct mem_cgroup *group)
+{
+	if (!policy_lru_take(tn, b, group, TIERING_FILE,
+			     kloc_limit_choose_inactive))
+		policy_lru_take(tn, b, group, TIERING_FILE, NULL);
+}
+
 /* Take what a cgroup, with those below it, has too much of. */
 static void kloc_limit_fill_group(struct tiering_node *tn,
 				  struct tiering_batch *b,
@@ -89,7 +113,7 @@ static void kloc_limit_fill_group(struct tiering_node *tn,
 
 	if (max != KLOC_NO_LIMIT && kloc_memcg_used(group) > max &&
 	    kloc_memcg_pages(group, NUMA_NO_NODE) > max)
-		policy_lru_take(tn, b, group, TIERING_FILE, NULL);
+		kloc_limit_take(tn, b, group);
 }
 
 /**
@@ -109,7 +133,7 @@ long kloc_limit_fill(struct tiering_node *tn, struct tiering_batch *b)
 		return 0;
 	b->why = TIERING_DEMOTED_LIMIT;
 	if (kloc_node_pages(tn->nid) > READ_ONCE(kloc_node_max[tn->nid]))
-		policy_lru_take(tn, b, NULL, TIERING_FILE, NULL);
+		kloc_limit_take(tn, b, NULL);
 	while (!b->pages && (group = kloc_memcg_next_limited(&id))) {
 		kloc_limit_fill_group(tn, b, group);
 		mem_cgroup_put(group);

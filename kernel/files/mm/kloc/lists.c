@@ -30,7 +30,7 @@
  * struct knode_list - a list of knodes
  * @lock: of all in it
  * @head: the one that was added last is the last
- * @count: of knodes
+ * @count: of knodes; read without the lock, too
  */
 struct knode_list {
 	spinlock_t lock;	/* of head and count */
@@ -70,7 +70,7 @@ bool knode_is_listed(const struct knode *knode)
 static void knode_unlink(struct knode_list *list, struct knode *knode)
 {
 	list_del_init(&knode->link);
-	list->count--;
+	WRITE_ONCE(list->count, list->count - 1);
 	/* After its link: who adds it to another list sees it unlinked. */
 	smp_store_release(&knode->list, KNODE_NO_LIST);
 }
@@ -86,7 +86,7 @@ static void knode_link(struct knode *knode, u32 number)
 			WRITE_ONCE(knode->list, KNODE_NO_LIST);
 		} else {
 			list_add_tail(&knode->link, &list->head);
-			list->count++;
+			WRITE_ONCE(list->count, list->count + 1);
 		}
 	}
 	spin_unlock(&list->lock);
@@ -149,7 +149,7 @@ static void knode_get_older(struct knode *knode, u8 inactive_age)
 	u8 age = READ_ONCE(knode->age);
 
 	set_bit(KNODE_AGED, &knode->flags);
-	WRITE_ONCE(knode->history, knode->history << 1);
+	WRITE_ONCE(knode->history, READ_ONCE(knode->history) << 1);
 	/* What no file owns is aged by page. */
 	if (test_bit(KNODE_BLOCKDEV, &knode->flags))
 		return;

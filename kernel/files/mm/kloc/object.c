@@ -9,6 +9,7 @@
  * of an inode has to, and an unmount would have to wait for it. Folios are found in
  * i_pages under RCU, which keeps the inode's memory, and are then held themselves.
  */
+#include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/memory-tiers.h>
 #include <linux/mm.h>
@@ -97,6 +98,46 @@ unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
 		count = kloc_find_folios(walk, inode->i_mapping, folios);
 	} else {
 		walk->done = true;
+	}
+	rcu_read_unlock();
+	return count;
+}
+
+/**
+ * itr_knode_slab() - find slab objects of a knode that can move (table 2)
+ * @knode: the knode
+ * @choose: says which; called with an object that was not looked at yet, so that what
+ *	this does is no use of it
+ * @addrs: filled in; the objects are not held
+ * @most: room in @addrs
+ *
+ * They are the inode, and the dentries that have led to it.
+ *
+ * Return: how many were chosen.
+ */
+unsigned int itr_knode_slab(const struct knode *knode,
+			    bool (*choose)(const void *object), void **addrs,
+			    unsigned int most)
+{
+	struct dentry *dentry;
+	unsigned int count = 0;
+	struct inode *inode;
+
+	rcu_read_lock();
+	inode = rcu_dereference(knode->inode);
+	if (inode && most && choose(inode))
+		addrs[count++] = inode;
+	if (inode) {
+		spin_lock(&inode->i_lock);
+		dentry = hlist_entry_safe(inode->i_dentry.first, struct dentry,
+					  d_u.d_alias);
+		while (dentry && count < most) {
+			if (choose(dentry))
+				addrs[count++] = dentry;
+			dentry = hlist_entry_safe(dentry->d_u.d_alias.next,
+						  struct dentry, d_u.d_alias);
+		}
+		spin_unlock(&inode->i_lock);
 	}
 	rcu_read_unlock();
 	return count;

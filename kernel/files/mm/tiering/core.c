@@ -14,7 +14,6 @@
 #include <linux/memory_hotplug.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
-#include <linux/numa.h>
 #include <linux/rcupdate.h>
 #include <linux/srcu.h>
 #include <linux/string.h>
@@ -116,8 +115,6 @@ static int tiering_start(const struct tiering_policy *policy)
 		return error;
 	if (policy->needs & TIERING_USES)
 		error = tiering_pages_start();
-	if (!error && policy->needs & TIERING_KNODES)
-		kloc_start();
 	/* The policy that changes nothing needs no tiers. */
 	if (!error && policy->needs)
 		error = tiering_nodes_start(policy);
@@ -127,6 +124,9 @@ static int tiering_start(const struct tiering_policy *policy)
 	}
 	rcu_assign_pointer(tiering_selected, policy);
 	tiering_enable_hooks(policy);
+	/* Last: of a page that comes when there are no hooks, a context does not know. */
+	if (policy->needs & TIERING_KNODES)
+		kloc_start();
 	return 0;
 }
 
@@ -213,16 +213,13 @@ static void tiering_memory_work(struct work_struct *work)
 static DECLARE_WORK(tiering_work, tiering_memory_work);
 
 /*
- * Nodes get memory, or lose it. That changes which nodes take part, and nodes are
- * changed with locks that the caller has: so it is done a little later.
+ * Memory comes or goes. That changes how many pages nodes have, and which nodes take
+ * part. Both are changed with locks that the caller has: so it is done a little later.
  */
 static int tiering_memory_changed(struct notifier_block *self,
 				  unsigned long action, void *data)
 {
-	const struct memory_notify *change = data;
-
-	if ((action == MEM_ONLINE || action == MEM_OFFLINE) &&
-	    change->status_change_nid != NUMA_NO_NODE)
+	if (action == MEM_ONLINE || action == MEM_OFFLINE)
 		schedule_work(&tiering_work);
 	return NOTIFY_OK;
 }

@@ -27,9 +27,6 @@
 /* No longer rest than that counts, ns. */
 #define TIERING_MOST_REST	(1ULL * NSEC_PER_SEC)
 
-/* So many folios that are busy are worth a look at what other CPUs keep from lists. */
-#define TIERING_MANY_BUSY	32
-
 /* Batches before the daemon looks at the time again. */
 #define TIERING_TURNS		16
 
@@ -150,16 +147,24 @@ static u64 tiering_turns(const struct tiering_policy *policy,
 			return TIERING_BURST;
 		more = tiering_demote(policy, tn);
 		more |= tiering_promote(policy, tn);
+		if (policy->needs & TIERING_SLABS)
+			more |= tiering_slabs_turn(tn);
 		if (!more)
 			return tiering_scan_ns() / TIERING_LOOKS;
 	}
 	return 0;
 }
 
-/* Wait until there is something to do, or it is time to look. */
-static void tiering_wait(struct tiering_node *tn, u64 most, u64 until)
+/* How much of a scan that began then is left? By the scans' length of now. */
+static s64 tiering_scan_left(u64 began)
 {
-	s64 left = min_t(s64, most, until - ktime_get_mono_fast_ns());
+	return began + tiering_scan_ns() - ktime_get_mono_fast_ns();
+}
+
+/* Wait until there is something to do, or it is time to look. */
+static void tiering_wait(struct tiering_node *tn, u64 most, u64 began)
+{
+	s64 left = min_t(s64, most, tiering_scan_left(began));
 
 	if (left > 0)
 		wait_event_interruptible_hrtimeout(tn->wait,
@@ -170,8 +175,8 @@ static void tiering_wait(struct tiering_node *tn, u64 most, u64 until)
 }
 
 /*
- * A scan is over. Folios that were added a moment ago are on no LRU list yet, but on
- * one of the CPU that added them.
+ * A scan is over. A folio that was added a moment ago is on no LRU list yet, but on one
+ * of the CPU that added it. A quiet CPU keeps it for ever.
  */
 static void tiering_end_scan(const struct tiering_policy *policy,
 			     struct tiering_node *tn)
@@ -179,9 +184,11 @@ static void tiering_end_scan(const struct tiering_policy *policy,
 	/* All nodes count in the scans of the first one. */
 	if (!tn->index)
 		tiering_next_scan();
-	if (READ_ONCE(tn->busy) >= TIERING_MANY_BUSY)
+	if (READ_ONCE(tn->busy))
 		lru_add_drain_all();
 	WRITE_ONCE(tn->busy, 0);
+	if (policy->needs & TIERING_SLABS)
+		tiering_slabs_period(tn);
 	if (policy->period)
 		policy->period(tn);
 }
@@ -190,15 +197,15 @@ static int tiering_daemon(void *data)
 {
 	struct tiering_node *tn = data;
 	const struct tiering_policy *policy = tn->policy;
-	u64 next_scan = ktime_get_mono_fast_ns() + tiering_scan_ns(), wait = 0;
+	u64 began = ktime_get_mono_fast_ns(), wait = 0;
 
 	/* Nothing moves while an image of memory is written, as with kswapd. */
 	set_freezable();
 	while (!kthread_freezable_should_stop(NULL)) {
-		tiering_wait(tn, wait, next_scan);
-		if (ktime_get_mono_fast_ns() >= next_scan) {
+		tiering_wait(tn, wait, began);
+		if (tiering_scan_left(began) <= 0) {
 			tiering_end_scan(policy, tn);
-			next_scan = ktime_get_mono_fast_ns() + tiering_scan_ns();
+			began = ktime_get_mono_fast_ns();
 		}
 		if (policy->needs & TIERING_KNODES)
 			kloc_limit_look(tn);

@@ -65,7 +65,8 @@ static bool tiering_may_move(struct folio *folio,
 	    (mapping && folio->mapping != mapping))
 		return false;
 	*why_not = TIERING_NOT_MOVABLE;
-	if (folio_test_unevictable(folio))
+	/* What was mlocked a moment ago becomes unevictable a little later. */
+	if (folio_test_unevictable(folio) || folio_test_mlocked(folio))
 		return false;
 	if (folio_test_anon(folio))
 		return true;
@@ -132,7 +133,8 @@ out:
  * @walk: over the context; @walk->left is set if some were not taken
  * @choose: says which, NULL for all
  *
- * Goes on until the batch is full, or the walk is over.
+ * Goes on until the batch is full, or the walk is over. Nothing is taken of a context
+ * that takes no part.
  *
  * Context: may sleep.
  */
@@ -143,6 +145,10 @@ void tiering_take_knode(struct tiering_node *tn, struct tiering_batch *b,
 	unsigned int i, count;
 
 	b->kind = kloc_kind(walk->knode);
+	if (!kloc_takes_part(walk->knode)) {
+		walk->left = true;
+		walk->done = true;
+	}
 	while (!walk->done && !tiering_batch_full(b)) {
 		count = itr_knode_cache(walk, folios);
 		for (i = 0; i < count; i++) {

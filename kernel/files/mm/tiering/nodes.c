@@ -58,8 +58,11 @@ static struct tiering_order *tiering_order_make(void)
 	order = kzalloc(struct_size(order, tiers, nodes_weight(left)),
 			GFP_KERNEL);
 	while (order && !nodes_empty(left)) {
-		nodemask_t *tier = &order->tiers[order->count++];
+		nodemask_t *tier;
 
+		/* First, as it says how many there are. */
+		order->count++;
+		tier = &order->tiers[order->count - 1];
 		below = 0;
 		for_each_node_mask(nid, left)
 			below = max(below, tiering_nodes_below(nid));
@@ -100,13 +103,14 @@ unsigned int tiering_tiers(const nodemask_t **tiers)
 	return order->count;
 }
 
+/* Of those that take part. One that is about to be taken down is none of them. */
 static struct tiering_node *tiering_nearest(int nid)
 {
 	struct tiering_node *best = NULL;
 	int other;
 
 	for_each_online_node(other)
-		if (tiering_nodes[other] &&
+		if (tiering_nodes[other] && tiering_is_fast(other) &&
 		    (!best || node_distance(nid, other) <
 			      node_distance(nid, best->nid)))
 			best = tiering_nodes[other];
@@ -118,8 +122,28 @@ static void tiering_nodes_publish(void)
 {
 	int nid;
 
-	for_each_online_node(nid)
-		rcu_assign_pointer(tiering_near[nid], tiering_nearest(nid));
+	for (nid = 0; nid < MAX_NUMNODES; nid++)
+		rcu_assign_pointer(tiering_near[nid],
+				   node_online(nid) ? tiering_nearest(nid) : NULL);
+}
+
+/**
+ * tiering_wake_all() - have the daemons of all nodes look at the settings
+ *
+ * Context: any.
+ */
+void tiering_wake_all(void)
+{
+	struct tiering_node *tn;
+	int nid;
+
+	rcu_read_lock();
+	for_each_online_node(nid) {
+		tn = rcu_dereference(tiering_near[nid]);
+		if (tn)
+			tiering_wake(tn);
+	}
+	rcu_read_unlock();
 }
 
 /* Take a node down that nobody finds any more. */
@@ -242,11 +266,29 @@ static void tiering_nodes_prune(const struct tiering_policy *policy,
 	}
 	if (nodes_empty(gone))
 		return;
-	tiering_nodes_hide();
+	/* The others are found all the time: contexts note what they have there. */
+	tiering_nodes_publish();
 	synchronize_rcu();
 	synchronize_srcu(srcu);
 	for_each_node_mask(nid, gone)
 		tiering_node_del(policy, nid);
+}
+
+/* Add the nodes that can take part and do not yet. Return: which were added. */
+static nodemask_t tiering_nodes_add(const struct tiering_policy *policy)
+{
+	nodemask_t added = NODE_MASK_NONE;
+	int nid;
+
+	for_each_online_node(nid) {
+		if (tiering_nodes[nid] || !tiering_is_fast(nid))
+			continue;
+		if (tiering_node_add(policy, nid))
+			pr_warn("tiering: node %d takes no part\n", nid);
+		else
+			node_set(nid, added);
+	}
+	return added;
 }
 
 /**
@@ -261,16 +303,21 @@ static void tiering_nodes_prune(const struct tiering_policy *policy,
 void tiering_nodes_update(const struct tiering_policy *policy,
 			  struct srcu_struct *srcu)
 {
+	nodemask_t added;
 	int nid;
 
 	tiering_order_update();
 	tiering_nodes_prune(policy, srcu);
-	for_each_online_node(nid) {
+	for_each_online_node(nid)
 		if (tiering_nodes[nid])
 			WRITE_ONCE(tiering_nodes[nid]->slow,
 				   next_demotion_node(nid));
-		else if (tiering_is_fast(nid) && tiering_node_add(policy, nid))
-			pr_warn("tiering: node %d takes no part\n", nid);
-	}
+	added = tiering_nodes_add(policy);
 	tiering_nodes_publish();
+	if (nodes_empty(added) || !(policy->needs & TIERING_KNODES))
+		return;
+	/* Whoever did not find the node could not note which contexts have pages there. */
+	synchronize_rcu();
+	for_each_node_mask(nid, added)
+		kmap_set_fast(tiering_nodes[nid]->index);
 }

@@ -21,8 +21,8 @@
  * @moves: between nodes, since it came into the page cache
  * @scan: the last of these scans, modulo 2^16
  * @moved: scan in which it was moved the last time, modulo 2^16
- * @why: it was moved, enum tiering_reason
- * @is_moved: it was moved between nodes
+ * @reason: why the policy moved it, one more than enum tiering_reason; 0 if it did not
+ * @uses: scans in which it was used since then, U8_MAX for more
  */
 union tiering_page {
 	u64 word;
@@ -31,8 +31,8 @@ union tiering_page {
 		u8 moves;
 		u16 scan;
 		u16 moved;
-		u8 why;
-		bool is_moved;
+		u8 reason;
+		u8 uses;
 	};
 };
 
@@ -208,6 +208,18 @@ static union tiering_page tiering_folio_read(struct folio *folio)
 	return now;
 }
 
+/* Note what is known of a folio from now on. */
+static void tiering_folio_write(struct folio *folio, union tiering_page now)
+{
+	union tiering_page *page;
+
+	rcu_read_lock();
+	page = tiering_page_of(folio);
+	if (page)
+		tiering_page_write(page, now);
+	rcu_read_unlock();
+}
+
 /* The history of a page by now. */
 static u8 tiering_history(union tiering_page page, u16 scan)
 {
@@ -216,12 +228,28 @@ static u8 tiering_history(union tiering_page page, u16 scan)
 	return since < 8 ? page.history << since : 0;
 }
 
-/* Was a page moved a short time ago? */
-static bool tiering_moved_soon(union tiering_page page, u16 scan)
+/* Did the policy move a page, and has the copy not paid by now? */
+static bool tiering_not_paid(union tiering_page page, u16 scan)
 {
 	u16 since = scan - page.moved;
 
-	return page.is_moved && since <= TIERING_SOON;
+	if (!page.reason)
+		return false;
+	return page.reason - 1 >= TIERING_PROMOTED_ACTIVE ?
+	       page.uses < TIERING_USES_TO_PAY : since <= TIERING_SOON;
+}
+
+/* Count a page that is freed or moved back, if the policy's last copy has not paid. */
+static void tiering_page_leaves(union tiering_page page, struct folio *folio,
+				enum tiering_event event)
+{
+	if (!tiering_not_paid(page, READ_ONCE(tiering_scan)))
+		return;
+	/* What is about to be migrated is not locked yet, and may be truncated. */
+	rcu_read_lock();
+	tiering_count(event + page.reason - 1, tiering_kind_of(folio),
+		      folio_nr_pages(folio));
+	rcu_read_unlock();
 }
 
 /**
@@ -247,6 +275,7 @@ unsigned int tiering_page_use(struct folio *folio)
 		return 0;
 	now.history |= BIT(0);
 	now.scan = scan;
+	now.uses = min(now.uses + 1, U8_MAX);
 	tiering_page_write(page, now);
 	return now.history;
 }
@@ -281,13 +310,8 @@ bool tiering_page_pinned(struct folio *folio)
 void tiering_page_new(struct folio *folio)
 {
 	union tiering_page now = { .scan = READ_ONCE(tiering_scan) };
-	union tiering_page *page;
 
-	rcu_read_lock();
-	page = tiering_page_of(folio);
-	if (page)
-		tiering_page_write(page, now);
-	rcu_read_unlock();
+	tiering_folio_write(folio, now);
 }
 
 /**
@@ -296,11 +320,7 @@ void tiering_page_new(struct folio *folio)
  */
 void tiering_page_freed(struct folio *folio)
 {
-	union tiering_page now = tiering_folio_read(folio);
-
-	if (tiering_moved_soon(now, READ_ONCE(tiering_scan)))
-		tiering_count(TIERING_FREED + now.why, tiering_kind_of(folio),
-			      folio_nr_pages(folio));
+	tiering_page_leaves(tiering_folio_read(folio), folio, TIERING_FREED);
 }
 
 /**
@@ -330,25 +350,22 @@ void tiering_page_split(struct folio *folio, unsigned long pages)
 void tiering_page_move(struct folio *src, struct folio *dst,
 		       enum tiering_reason why)
 {
-	union tiering_page now = tiering_folio_read(src), *page;
-	u16 scan = READ_ONCE(tiering_scan);
+	union tiering_page now = tiering_folio_read(src);
 
 	/* Compaction changes nothing that counts here. */
 	if (folio_nid(src) != folio_nid(dst)) {
-		if (tiering_moved_soon(now, scan))
-			tiering_count(TIERING_RETURNED + now.why,
-				      tiering_kind_of(src), folio_nr_pages(src));
-		if (now.moves < U8_MAX)
-			now.moves++;
-		now.is_moved = why < TIERING_REASONS;
-		now.why = why;
-		now.moved = scan;
+		/* Who has moved it for another reason has taken it from @src. */
+		tiering_page_leaves(now, why < TIERING_REASONS ? src : dst,
+				    TIERING_RETURNED);
+		/* Once, however often the move is tried. */
+		now.reason = 0;
+		tiering_folio_write(src, now);
+		now.moves = min(now.moves + 1, U8_MAX);
+		now.reason = why < TIERING_REASONS ? why + 1 : 0;
+		now.moved = READ_ONCE(tiering_scan);
+		now.uses = 0;
 	}
-	rcu_read_lock();
-	page = tiering_page_of(dst);
-	if (page)
-		tiering_page_write(page, now);
-	rcu_read_unlock();
+	tiering_folio_write(dst, now);
 }
 
 #ifdef CONFIG_TIERING_KUNIT_TEST

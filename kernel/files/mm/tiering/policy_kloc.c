@@ -15,9 +15,12 @@
  * - A context that is used again and again comes back as a whole, if it fits; a page of
  *   slow memory that is used in as many scans comes back alone (4.4).
  * - A page that has moved too often stays in fast memory (4.5; see migrate.c).
+ * - Inodes and dentries leave and come back by pages, with their contexts or by use, if
+ *   they can move (4.4; see policy_kloc_slab.c).
  *
  * While fast memory has room for all, nothing of this is done. One rule is not the
- * paper's: copies that were for nothing make that fewer are made.
+ * paper's: copies that were for nothing make that fewer are made, see
+ * policy_kloc_copies.c.
  */
 #include <linux/cpuset.h>
 #include <linux/init.h>
@@ -40,9 +43,6 @@
 
 /* Scans that a context in use was not used for before pages of it leave. */
 #define POLICY_KLOC_AGED	2
-
-/* One in so many pages may have been copied for nothing. */
-#define POLICY_KLOC_WASTE	8
 
 /**
  * struct policy_kloc_node - what the policy keeps for a node
@@ -71,29 +71,31 @@ struct policy_kloc_node {
 /* Scans after which a context is not in use, though its file is open; or cold. */
 static unsigned long policy_kloc_inactive_age = 8;
 
-/**
- * struct policy_kloc_copies - what came of copies, and what follows from that
- * @moved: pages that were moved when that was looked at the last time
- * @wasted: of them, those that were freed or moved back soon
- * @least: of @value
- * @most: of @value
- * @value: the higher, the fewer pages are moved
- */
-struct policy_kloc_copies {
-	unsigned long moved;
-	unsigned long wasted;
-	unsigned int least;
-	unsigned int most;
-	unsigned int value;
+/* In how many of the last eight scans is used what is promoted? */
+static struct policy_kloc_copies policy_kloc_uses = {
+	.first = TIERING_PROMOTED_ACTIVE,
+	.last = TIERING_PROMOTED_USED,
+	.least = 2,
+	.most = 9,
 };
 
-/* In how many of the last eight scans is used what is promoted? */
-static struct policy_kloc_copies policy_kloc_uses = { 0, 0, 2, 9, 2 };
-
 /* Scans that a context was not used for before it leaves, for room at once. */
-static struct policy_kloc_copies policy_kloc_rest = { 0, 0, 2, U8_MAX, 2 };
+static struct policy_kloc_copies policy_kloc_rest = {
+	.first = TIERING_DEMOTED_INACTIVE,
+	.last = TIERING_DEMOTED_INACTIVE,
+	.least = 2,
+	.most = U8_MAX,
+};
 
 static unsigned int policy_kloc_scans;
+
+static int policy_kloc_select(void)
+{
+	policy_kloc_copies_forget(&policy_kloc_uses);
+	policy_kloc_copies_forget(&policy_kloc_rest);
+	policy_kloc_slab_forget();
+	return 0;
+}
 
 static int policy_kloc_init_node(struct tiering_node *tn)
 {
@@ -104,25 +106,6 @@ static int policy_kloc_init_node(struct tiering_node *tn)
 	if (node)
 		spin_lock_init(&node->lock);
 	return node ? 0 : -ENOMEM;
-}
-
-static void policy_kloc_drop(struct kloc_walk *walk)
-{
-	if (walk->knode)
-		knode_put(walk->knode);
-}
-
-static void policy_kloc_exit_node(struct tiering_node *tn)
-{
-	struct policy_kloc_node *node = tn->priv;
-
-	policy_kloc_drop(&node->demote);
-	policy_kloc_drop(&node->room);
-	policy_kloc_drop(&node->unused);
-	policy_kloc_drop(&node->promote);
-	while (node->count)
-		knode_put(node->queue[--node->count]);
-	kfree(node);
 }
 
 /**
@@ -173,15 +156,12 @@ static bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
 }
 
 /* A context that is used again may come back as a whole (4.4). */
-static void policy_kloc_knode_event(struct tiering_node *tn,
-				    struct knode *knode,
-				    enum tiering_knode_event event)
+static void policy_kloc_knode_active(struct tiering_node *tn, struct knode *knode)
 {
 	struct policy_kloc_node *node = tn->priv;
 	bool many = false;
 
-	if (event != TIERING_KNODE_ACTIVE ||
-	    (READ_ONCE(knode->flags) & (BIT(KNODE_SLOW) | BIT(KNODE_STREAM) |
+	if ((READ_ONCE(knode->flags) & (BIT(KNODE_SLOW) | BIT(KNODE_STREAM) |
 					BIT(KNODE_QUEUED))) != BIT(KNODE_SLOW) ||
 	    !kloc_takes_part(knode) ||
 	    hweight8(READ_ONCE(knode->history)) < READ_ONCE(policy_kloc_uses.value) ||
@@ -201,47 +181,22 @@ static void policy_kloc_knode_event(struct tiering_node *tn,
 		tiering_wake(tn);
 }
 
-/*
- * A copy is for nothing if the page is freed soon, as that of a file that lives for a
- * short time; or moves back, as where all is used alike, and what comes is no hotter
- * than what has to leave for it. Where that is so, fewer are made from now on.
- */
-static void policy_kloc_adapt(struct policy_kloc_copies *copies,
-			      enum tiering_reason first, enum tiering_reason last)
-{
-	unsigned long moved, wasted;
-	unsigned int value = copies->value;
-
-	tiering_copies(first, last, &moved, &wasted);
-	swap(moved, copies->moved);
-	swap(wasted, copies->wasted);
-	moved = copies->moved - moved;
-	wasted = POLICY_KLOC_WASTE * (copies->wasted - wasted);
-	if (wasted > max(moved, 1UL * TIERING_BATCH))
-		value = min(value + 1, copies->most);
-	else if (2 * wasted <= moved)
-		value = max(value - 1, copies->least);
-	WRITE_ONCE(copies->value, value);
-}
-
 /* A scan is over: contexts get older (4.3). */
 static void policy_kloc_period(struct tiering_node *tn)
 {
 	struct policy_kloc_node *node = tn->priv;
-	unsigned int age;
+	unsigned int age = READ_ONCE(policy_kloc_inactive_age);
 
 	WRITE_ONCE(node->idle, false);
 	/* One daemon does it for all. */
 	if (tn->index)
 		return;
-	age = READ_ONCE(policy_kloc_inactive_age);
 	knode_lists_age(age, max(age, policy_kloc_rest.value));
 	if (++policy_kloc_scans % TIERING_SOON)
 		return;
-	policy_kloc_adapt(&policy_kloc_uses, TIERING_PROMOTED_ACTIVE,
-			  TIERING_PROMOTED_USED);
-	policy_kloc_adapt(&policy_kloc_rest, TIERING_DEMOTED_INACTIVE,
-			  TIERING_DEMOTED_INACTIVE);
+	policy_kloc_copies_adapt(&policy_kloc_uses);
+	policy_kloc_copies_adapt(&policy_kloc_rest);
+	policy_kloc_slab_adapt();
 }
 
 /* A walk over what a context has in fast memory is over, or given up. */
@@ -249,6 +204,8 @@ static void policy_kloc_end(struct tiering_node *tn, struct kloc_walk *walk)
 {
 	struct knode *knode = walk->knode;
 
+	if (!knode)
+		return;
 	rcu_read_lock();
 	if (!walk->done || walk->left)
 		knode_set_fast(knode, tn->index, true);
@@ -270,6 +227,8 @@ static bool policy_kloc_begin(struct tiering_node *tn, struct kloc_walk *walk,
 	if (!next(tn->index, &knode, 1))
 		return false;
 	*walk = (struct kloc_walk) { .knode = knode, .nid = tn->nid };
+	if (policy_kloc_slab_may_leave())
+		tiering_slabs_leave(tn, knode);
 	/* Before looking: what comes meanwhile sets it again. */
 	rcu_read_lock();
 	knode_set_fast(knode, tn->index, false);
@@ -285,8 +244,7 @@ static bool policy_kloc_choose_clean(struct tiering_node *tn, struct folio *foli
 }
 
 /* The same, if it was not used for as long as is noted. */
-static bool policy_kloc_choose_unused(struct tiering_node *tn,
-				      struct folio *folio)
+static bool policy_kloc_choose_unused(struct tiering_node *tn, struct folio *folio)
 {
 	return policy_kloc_choose_clean(tn, folio) &&
 	       !tiering_page_history(folio) &&
@@ -302,13 +260,11 @@ static long policy_kloc_take(struct tiering_node *tn, struct tiering_batch *b,
 {
 	unsigned int tries;
 
-	for (tries = 0; tries < POLICY_KLOC_TRIES && !tiering_batch_full(b);
-	     tries++) {
+	for (tries = POLICY_KLOC_TRIES; tries && !tiering_batch_full(b); tries--) {
 		if (!walk->knode && !policy_kloc_begin(tn, walk, next))
 			break;
 		/* It may have been used again. */
-		if (!kloc_takes_part(walk->knode) ||
-		    (next == get_LRU_knodes && knode_inuse(walk->knode))) {
+		if (next == get_LRU_knodes && knode_inuse(walk->knode)) {
 			policy_kloc_end(tn, walk);
 			continue;
 		}
@@ -348,8 +304,7 @@ static long policy_kloc_fill_demote(struct tiering_node *tn,
 }
 
 /* Take what was not used of contexts in use that were not used for long (4.3). */
-static long policy_kloc_take_unused(struct tiering_node *tn,
-				    struct tiering_batch *b)
+static long policy_kloc_take_unused(struct tiering_node *tn, struct tiering_batch *b)
 {
 	struct policy_kloc_node *node = tn->priv;
 	struct kloc_walk *walk = &node->unused;
@@ -362,10 +317,7 @@ static long policy_kloc_take_unused(struct tiering_node *tn,
 			return 0;
 		*walk = (struct kloc_walk) { .knode = knode, .nid = tn->nid };
 	}
-	if (kloc_takes_part(walk->knode))
-		tiering_take_knode(tn, b, walk, policy_kloc_choose_unused);
-	else
-		walk->done = true;
+	tiering_take_knode(tn, b, walk, policy_kloc_choose_unused);
 	if (walk->done) {
 		knode_put(walk->knode);
 		walk->knode = NULL;
@@ -376,27 +328,19 @@ static long policy_kloc_take_unused(struct tiering_node *tn,
 	return b->pages;
 }
 
-/* There may be many lists: that is done no more often than daemons look. */
-static bool policy_kloc_may_settle(struct policy_kloc_node *node)
-{
-	u64 now = ktime_get_mono_fast_ns(), rest = tiering_scan_ns() / 8;
-
-	if (now - node->settled < rest)
-		return false;
-	node->settled = now;
-	return true;
-}
-
 /* Under pressure first what is not in use leaves, and then what is and is not used. */
 static long policy_kloc_make_room(struct tiering_node *tn,
 				  struct tiering_batch *b, long want)
 {
+	struct policy_kloc_node *node = tn->priv;
+	u64 now = ktime_get_mono_fast_ns();
 	long pages;
 
 	b->why = TIERING_DEMOTED_INACTIVE;
 	pages = policy_kloc_take_for_room(tn, b, get_LRU_knodes);
-	if (!pages && policy_kloc_may_settle(tn->priv)) {
-		/* Not only what is cold. */
+	/* Not only what is cold; but to look at all lists takes long. */
+	if (!pages && now - node->settled > tiering_scan_ns() / 8) {
+		node->settled = now;
 		knode_lists_settle(READ_ONCE(policy_kloc_rest.value));
 		pages = policy_kloc_take_for_room(tn, b, get_LRU_knodes);
 	}
@@ -417,6 +361,17 @@ static struct knode *policy_kloc_next_queued(struct policy_kloc_node *node)
 	return knode;
 }
 
+/* A walk over what a context has in slow memory is over, or given up. */
+static void policy_kloc_end_promote(struct kloc_walk *walk)
+{
+	if (!walk->knode)
+		return;
+	if (!walk->done || walk->left)
+		set_bit(KNODE_SLOW, &walk->knode->flags);
+	knode_put(walk->knode);
+	walk->knode = NULL;
+}
+
 /* Take what contexts that have become active have in slow memory. */
 static void policy_kloc_take_active(struct tiering_node *tn,
 				    struct tiering_batch *b, long room)
@@ -427,28 +382,24 @@ static void policy_kloc_take_active(struct tiering_node *tn,
 	b->why = TIERING_PROMOTED_ACTIVE;
 	while (!tiering_batch_full(b)) {
 		if (!walk->knode) {
-			struct knode *knode = policy_kloc_next_queued(node);
-
-			if (!knode)
-				return;
 			*walk = (struct kloc_walk) {
-				.knode = knode,
+				.knode = policy_kloc_next_queued(node),
 				.nid = NUMA_NO_NODE,
 			};
-			/* Before looking: what comes meanwhile sets it again. */
-			clear_bit(KNODE_SLOW, &knode->flags);
-			/* See knode_note_pages(). */
+			if (!walk->knode)
+				return;
+			tiering_slabs_come(tn, walk->knode);
+			clear_bit(KNODE_SLOW, &walk->knode->flags);
+			/* Before looking, see knode_note_pages(). */
 			smp_mb__after_atomic();
-			walk->left = kloc_pages(knode) > room - b->pages;
+			walk->left = kloc_pages(walk->knode) > room - b->pages;
+			walk->done = walk->left;
 		}
-		if (!walk->left && knode_inuse(walk->knode))
+		if (!walk->done && knode_inuse(walk->knode))
 			tiering_take_knode(tn, b, walk, NULL);
 		if (!walk->done && tiering_batch_full(b))
 			return;
-		if (!walk->done || walk->left)
-			set_bit(KNODE_SLOW, &walk->knode->flags);
-		knode_put(walk->knode);
-		walk->knode = NULL;
+		policy_kloc_end_promote(walk);
 	}
 }
 
@@ -462,6 +413,21 @@ static long policy_kloc_fill_promote(struct tiering_node *tn,
 		tiering_take_hot(tn, b, room);
 	}
 	return b->pages;
+}
+
+/* Contexts may stay, if it is memory that goes: they can leave and come back again. */
+static void policy_kloc_exit_node(struct tiering_node *tn)
+{
+	struct policy_kloc_node *node = tn->priv;
+	struct knode *knode;
+
+	policy_kloc_end(tn, &node->demote);
+	policy_kloc_end(tn, &node->room);
+	policy_kloc_end(tn, &node->unused);
+	policy_kloc_end_promote(&node->promote);
+	while ((knode = policy_kloc_next_queued(node)))
+		knode_put(knode);
+	kfree(node);
 }
 
 TIERING_NUMBER(inactive_age, policy_kloc_inactive_age, 1, 1, U8_MAX);
@@ -478,17 +444,20 @@ static const struct attribute_group policy_kloc_attr_group = {
 struct tiering_policy policy_kloc = {
 	.name		= "kloc",
 	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
-			  TIERING_KNODES | TIERING_ROOM,
+			  TIERING_KNODES | TIERING_ROOM | TIERING_SLABS,
 	.attrs		= &policy_kloc_attr_group,
+	.init		= policy_kloc_select,
 	.init_node	= policy_kloc_init_node,
 	.exit_node	= policy_kloc_exit_node,
 	.place		= policy_kloc_place,
 	.used		= policy_kloc_used,
-	.knode_event	= policy_kloc_knode_event,
+	.knode_active	= policy_kloc_knode_active,
 	.period		= policy_kloc_period,
 	.fill_demote	= policy_kloc_fill_demote,
 	.fill_promote	= policy_kloc_fill_promote,
 	.make_room	= policy_kloc_make_room,
+	.slab_cold	= policy_kloc_slab_cold,
+	.slab_hot	= policy_kloc_slab_hot,
 };
 
 static int __init policy_kloc_init(void)

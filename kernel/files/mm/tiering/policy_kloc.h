@@ -14,6 +14,30 @@ typedef unsigned int (*policy_kloc_next_t)(unsigned int index,
 
 extern struct tiering_policy policy_kloc;
 
+/**
+ * struct policy_kloc_copies - what came of copies, and what follows from that
+ * @first: the first reason for which they are made
+ * @last: the last one
+ * @least: of @value
+ * @most: of @value
+ * @value: the higher, the fewer pages are moved
+ * @seen: what had come of them when that was looked at the last time
+ */
+struct policy_kloc_copies {
+	enum tiering_reason first, last;
+	unsigned int least, most, value;
+	struct tiering_copies seen;
+};
+
+void policy_kloc_copies_forget(struct policy_kloc_copies *copies);
+void policy_kloc_copies_adapt(struct policy_kloc_copies *copies);
+
+bool policy_kloc_slab_may_leave(void);
+void policy_kloc_slab_forget(void);
+void policy_kloc_slab_adapt(void);
+bool policy_kloc_slab_cold(struct tiering_node *tn, unsigned int history);
+bool policy_kloc_slab_hot(struct tiering_node *tn, unsigned int history);
+
 enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc);
 long policy_kloc_take_for_room(struct tiering_node *tn, struct tiering_batch *b,

@@ -29,13 +29,14 @@ static enum tiering_kind policy_migration_only_kind(struct tiering_node *tn)
 			     node_page_state(pgdat, NR_INACTIVE_ANON);
 	unsigned long file = node_page_state(pgdat, NR_ACTIVE_FILE) +
 			     node_page_state(pgdat, NR_INACTIVE_FILE);
-	unsigned long *credit = (unsigned long *)&tn->priv;
+	unsigned long credit = (unsigned long)READ_ONCE(tn->priv);
+	bool is_anon;
 
-	*credit += 1024 * anon / max(anon + file, 1UL);
-	if (*credit < 1024)
-		return TIERING_FILE;
-	*credit -= 1024;
-	return TIERING_ANON;
+	credit += 1024 * anon / max(anon + file, 1UL);
+	is_anon = credit >= 1024;
+	/* The daemon and kswapd may both ask; one of their changes is lost then. */
+	WRITE_ONCE(tn->priv, (void *)(credit - (is_anon ? 1024 : 0)));
+	return is_anon ? TIERING_ANON : TIERING_FILE;
 }
 
 static long policy_migration_only_fill(struct tiering_node *tn,
@@ -50,8 +51,10 @@ static long policy_migration_only_fill(struct tiering_node *tn,
 
 static struct tiering_policy policy_migration_only = {
 	.name		= "migration-only",
-	.needs		= TIERING_MOVES,
+	.needs		= TIERING_MOVES | TIERING_ROOM,
 	.fill_demote	= policy_migration_only_fill,
+	/* Else kswapd may be first, and evict what could be demoted. */
+	.make_room	= policy_migration_only_fill,
 };
 
 static int __init policy_migration_only_init(void)

@@ -44,8 +44,8 @@ static bool tiering_counts(struct zone *zone)
 	       !(IS_ENABLED(CONFIG_ZONE_DMA) && !zone_idx(zone));
 }
 
-/* Free pages above a mark, all zones of a node together. */
-static long tiering_above(int nid, enum zone_watermarks mark)
+/* Free pages above a multiple of a mark, all zones of a node together. */
+static long tiering_above(int nid, enum zone_watermarks mark, unsigned int times)
 {
 	struct zone *zones = NODE_DATA(nid)->node_zones;
 	long pages = 0;
@@ -54,7 +54,7 @@ static long tiering_above(int nid, enum zone_watermarks mark)
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		if (tiering_counts(&zones[i]))
 			pages += tiering_free(&zones[i]) -
-				 wmark_pages(&zones[i], mark);
+				 times * wmark_pages(&zones[i], mark);
 	return pages;
 }
 
@@ -66,7 +66,7 @@ static long tiering_above(int nid, enum zone_watermarks mark)
  */
 long tiering_room(int nid)
 {
-	return tiering_above(nid, tiering_mark());
+	return tiering_above(nid, tiering_mark(), 1);
 }
 
 /**
@@ -80,7 +80,7 @@ long tiering_room(int nid)
  */
 long tiering_room_to_fill(int nid)
 {
-	return tiering_above(nid, tiering_mark() - 1);
+	return tiering_above(nid, tiering_mark() - 1, 1);
 }
 
 /**
@@ -91,16 +91,7 @@ long tiering_room_to_fill(int nid)
  */
 bool tiering_is_short(int nid)
 {
-	struct zone *zones = NODE_DATA(nid)->node_zones;
-	enum zone_watermarks mark = tiering_mark();
-	long pages = 0;
-	int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		if (tiering_counts(&zones[i]))
-			pages += tiering_free(&zones[i]) -
-				 2 * wmark_pages(&zones[i], mark);
-	return pages < 0;
+	return tiering_above(nid, tiering_mark(), 2) < 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: what happened how often, in the folders anon, file and
- * blockdev of /sys/kernel/mm/tiering/stats. Each count has a file.
+ * Policies of memory tiers: what happened how often, in the folders anon, file,
+ * blockdev and slab of /sys/kernel/mm/tiering/stats. Each count has a file.
  */
 #include <linux/kobject.h>
 #include <linux/mm.h>
@@ -43,6 +43,7 @@ static const char * const tiering_kind_names[TIERING_KINDS] = {
 	[TIERING_ANON]		= "anon",
 	[TIERING_FILE]		= "file",
 	[TIERING_BLOCKDEV]	= "blockdev",
+	[TIERING_SLAB]		= "slab",
 };
 
 /**
@@ -76,26 +77,27 @@ unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
 }
 
 /**
- * tiering_copies() - what came of copies?
+ * tiering_copies() - what came of copies of folios?
  * @first: the first reason for which they were made
  * @last: the last one
- * @moved: filled in with the pages that were moved since boot
- * @wasted: filled in with those of them that were freed or moved back soon
+ *
+ * Return: pages since boot.
  */
-void tiering_copies(enum tiering_reason first, enum tiering_reason last,
-		    unsigned long *moved, unsigned long *wasted)
+struct tiering_copies tiering_copies(enum tiering_reason first,
+				     enum tiering_reason last)
 {
+	struct tiering_copies copies = { };
 	int why, kind;
 
-	*moved = 0;
-	*wasted = 0;
 	for (why = first; why <= last; why++) {
-		for (kind = 0; kind < TIERING_KINDS; kind++) {
-			*moved += tiering_counted(TIERING_MOVED + why, kind);
-			*wasted += tiering_counted(TIERING_FREED + why, kind) +
-				   tiering_counted(TIERING_RETURNED + why, kind);
+		for (kind = 0; kind < TIERING_SLAB; kind++) {
+			copies.moved += tiering_counted(TIERING_MOVED + why, kind);
+			copies.wasted +=
+				tiering_counted(TIERING_FREED + why, kind) +
+				tiering_counted(TIERING_RETURNED + why, kind);
 		}
 	}
+	return copies;
 }
 
 /**

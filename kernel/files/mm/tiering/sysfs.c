@@ -53,6 +53,21 @@ static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute policy_attr = __ATTR_RW(policy);
 
+static ssize_t has_contexts_show(struct kobject *kobj,
+				 struct kobj_attribute *attr, char *buf)
+{
+	const struct tiering_policy *policy;
+	bool has_contexts;
+
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	has_contexts = policy && policy->needs & TIERING_KNODES;
+	rcu_read_unlock();
+	return sysfs_emit(buf, "%d\n", has_contexts);
+}
+
+static struct kobj_attribute has_contexts_attr = __ATTR_RO(has_contexts);
+
 /**
  * tiering_number_show() - read a number
  * @kobj: its folder
@@ -90,6 +105,8 @@ ssize_t tiering_number_store(struct kobject *kobj, struct kobj_attribute *attr,
 	    value > number->most)
 		return -EINVAL;
 	WRITE_ONCE(*number->value, value * number->unit);
+	/* A daemon may wait for the end of a long scan. */
+	tiering_wake_all();
 	return count;
 }
 
@@ -108,6 +125,7 @@ static struct kobj_attribute page_bytes_attr = __ATTR_RO(page_bytes);
 static struct attribute *tiering_attrs[] = {
 	&policies_attr.attr,
 	&policy_attr.attr,
+	&has_contexts_attr.attr,
 	&scan_us_number.attr.attr,
 	&rate_mbps_number.attr.attr,
 	&pin_number.attr.attr,

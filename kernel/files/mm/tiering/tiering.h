@@ -37,6 +37,8 @@ struct tiering_policy;
 #define TIERING_MOVES		BIT(3)	/* a daemon for each node, that moves folios */
 #define TIERING_KNODES		BIT(4)	/* files have contexts, see mm/kloc */
 #define TIERING_ROOM		BIT(5)	/* ->make_room() comes before reclaim */
+#define TIERING_TIERS		BIT(6)	/* two tiers; all others imply that */
+#define TIERING_SLABS		BIT(7)	/* daemons move slabs; needs TIERING_MOVES */
 
 /**
  * enum tiering_place - where new pages should go
@@ -80,21 +82,22 @@ enum tiering_reason {
  * @TIERING_ANON: anonymous memory
  * @TIERING_FILE: page cache of files
  * @TIERING_BLOCKDEV: page cache of block devices: a file system's own
+ * @TIERING_SLAB: relocatable slabs: dentries, inodes
  * @TIERING_KINDS: how many there are
  */
 enum tiering_kind {
 	TIERING_ANON,
 	TIERING_FILE,
 	TIERING_BLOCKDEV,
+	TIERING_SLAB,
 	TIERING_KINDS,
 };
 
 /**
  * enum tiering_event - what is counted for each kind, in pages
  * @TIERING_MOVED: for each reason, that were moved for it
- * @TIERING_FREED: for each reason, that were freed within TIERING_SOON scans after
- *	that: the copy was for nothing
- * @TIERING_RETURNED: for each reason, that were moved back within that time
+ * @TIERING_FREED: for each reason, that were freed before the copy had paid
+ * @TIERING_RETURNED: for each reason, that were moved back before it had
  * @TIERING_NOT_PINNED: that were not moved because they had been too often
  * @TIERING_NOT_BUSY: because they were locked, under writeback, or on no LRU list
  * @TIERING_NOT_MOVABLE: because they are mlocked, or in use by a file system
@@ -120,11 +123,40 @@ enum tiering_event {
 	TIERING_EVENTS,
 };
 
-/* Scans within which a moved folio that is freed or comes back has not paid. */
+/* The copy of a demoted folio has paid if the folio stays for longer, in scans. */
 #define TIERING_SOON		10
+
+/*
+ * That of a promoted one, if it was used in so many scans: it was copied, and will be
+ * again, which takes as long as some uses of it in slow memory.
+ */
+#define TIERING_USES_TO_PAY	4
+
+/**
+ * struct tiering_copies - what came of copies, since boot
+ * @moved: pages that were moved
+ * @wasted: of them, those that were freed or moved back before the copy had paid
+ */
+struct tiering_copies {
+	unsigned long moved;
+	unsigned long wasted;
+};
 
 /* Folios of slow memory that wait for their promotion, at most. */
 #define TIERING_HOT		512
+
+/* Pages of slabs that are moved at a time. */
+#define TIERING_SLABS_MOST	64U
+
+/**
+ * struct tiering_slabs - pages of slabs that are to be moved
+ * @count: of them
+ * @addrs: addresses of objects on them, which are not held
+ */
+struct tiering_slabs {
+	unsigned int count;
+	void *addrs[TIERING_SLABS_MOST];
+};
 
 /**
  * struct tiering_node - a node of the highest tier that has a tier below it
@@ -142,11 +174,15 @@ enum tiering_event {
  *	or locked
  * @budget: bytes that may be moved now
  * @refilled: when the budget was filled up, ns
- * @lock: of @hot, @hot_first and @hot_count
+ * @lock: of @hot, @hot_first, @hot_count, @slabs_leave and @slabs_come
  * @hot: page frames of folios that are to be promoted, a ring. They are not held:
  *	a folio may be freed meanwhile.
  * @hot_first: the first of them
  * @hot_count: how many there are
+ * @slabs_cold: where to go on with looking for slabs to demote, in this scan
+ * @slabs_hot: the same for promotion
+ * @slabs_leave: of contexts that leave
+ * @slabs_come: of contexts that come
  */
 struct tiering_node {
 	int nid;
@@ -161,10 +197,14 @@ struct tiering_node {
 	unsigned long busy;
 	s64 budget;
 	u64 refilled;
-	spinlock_t lock;	/* of hot, hot_first and hot_count */
+	spinlock_t lock;	/* of the hot ones, and of slabs_leave and slabs_come */
 	unsigned long hot[TIERING_HOT];
 	unsigned int hot_first;
 	unsigned int hot_count;
+	unsigned long slabs_cold;
+	unsigned long slabs_hot;
+	struct tiering_slabs slabs_leave;
+	struct tiering_slabs slabs_come;
 };
 
 /**
@@ -208,16 +248,6 @@ struct tiering_batch {
  * hands. May sleep.
  */
 typedef bool (*tiering_choose_t)(struct tiering_node *tn, struct folio *folio);
-
-/**
- * enum tiering_knode_event - what has happened to a context
- * @TIERING_KNODE_ACTIVE: it has become active
- * @TIERING_KNODE_INACTIVE: it has become inactive
- */
-enum tiering_knode_event {
-	TIERING_KNODE_ACTIVE,
-	TIERING_KNODE_INACTIVE,
-};
 
 /**
  * struct tiering_policy - a policy
@@ -294,14 +324,12 @@ struct tiering_policy {
 		     unsigned int history);
 
 	/**
-	 * @knode_event: a context has become active or inactive; needs
-	 * TIERING_KNODES
+	 * @knode_active: a context has become active; needs TIERING_KNODES
 	 * @tn: the node that is nearest to this CPU
 	 *
 	 * Context: as @used.
 	 */
-	void (*knode_event)(struct tiering_node *tn, struct knode *knode,
-			    enum tiering_knode_event event);
+	void (*knode_active)(struct tiering_node *tn, struct knode *knode);
 
 	/**
 	 * @period: a scan is over; needs TIERING_MOVES
@@ -337,6 +365,28 @@ struct tiering_policy {
 	 */
 	long (*fill_promote)(struct tiering_node *tn, struct tiering_batch *b,
 			     long room);
+
+	/**
+	 * @slab_cold: should a page of a slab leave the node? Needs TIERING_SLABS
+	 * @history: in which of the last eight scans any of its objects was used,
+	 * bit 0 for the last one
+	 *
+	 * Asked of pages of the node, in each scan in which little of it is free.
+	 *
+	 * Context: as @period, with locks; must not sleep.
+	 * Return: true if it should.
+	 */
+	bool (*slab_cold)(struct tiering_node *tn, unsigned int history);
+
+	/**
+	 * @slab_hot: should a page of a slab, which is in a lower tier, come to the
+	 * node? Needs TIERING_SLABS
+	 * @history: as for @slab_cold
+	 *
+	 * Context: as @slab_cold.
+	 * Return: true if it should.
+	 */
+	bool (*slab_hot)(struct tiering_node *tn, unsigned int history);
 
 	/**
 	 * @make_room: which folios should leave the node before kswapd takes what
@@ -416,6 +466,7 @@ u64 tiering_scan_ns(void);
 int tiering_daemon_start(struct tiering_node *tn);
 void tiering_daemon_stop(struct tiering_node *tn);
 void tiering_wake(struct tiering_node *tn);
+void tiering_wake_all(void);
 bool tiering_in_background(struct tiering_node *tn);
 
 /* migrate.c */
@@ -430,11 +481,17 @@ bool tiering_take_lru(struct tiering_node *tn, struct tiering_batch *b,
 unsigned long tiering_lruvec_files(struct lruvec *lruvec, int nid);
 unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b);
 
+/* slab.c */
+void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode);
+void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode);
+bool tiering_slabs_turn(struct tiering_node *tn);
+void tiering_slabs_period(struct tiering_node *tn);
+
 /* stats.c */
 void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages);
 unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind);
-void tiering_copies(enum tiering_reason first, enum tiering_reason last,
-		    unsigned long *moved, unsigned long *wasted);
+struct tiering_copies tiering_copies(enum tiering_reason first,
+				     enum tiering_reason last);
 enum tiering_kind tiering_kind_of(struct folio *folio);
 int tiering_stats_add(struct kobject *folder);
 

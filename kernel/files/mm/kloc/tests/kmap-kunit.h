@@ -79,10 +79,31 @@ static void kmap_test_random_have_pages(struct kunit *test)
 	knode_kill(without);
 }
 
+/* A node that comes later may have pages of all, of those on no list, too. */
+static void kmap_test_node_comes(struct kunit *test)
+{
+	struct inode *inodes[3];
+	struct knode *knode;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(inodes); i++) {
+		inodes[i] = kmap_test_inode(test);
+		knode_list_del((__force struct knode *)inodes[i]->i_knode);
+	}
+	kmap_set_fast(2);
+	for (i = 0; i < ARRAY_SIZE(inodes); i++) {
+		knode = (__force struct knode *)inodes[i]->i_knode;
+		KUNIT_EXPECT_EQ(test, knode_fast_nodes(knode), BIT(2));
+		KUNIT_EXPECT_TRUE(test, knode_is_listed(knode));
+		knode_kill(inodes[i]);
+	}
+}
+
 static struct kunit_case kmap_test_cases[] = {
 	KUNIT_CASE(kmap_test_ids_are_used_again),
 	KUNIT_CASE(kmap_test_iterates),
 	KUNIT_CASE(kmap_test_random_have_pages),
+	KUNIT_CASE(kmap_test_node_comes),
 	{}
 };
 

@@ -27,21 +27,41 @@ static void page_test_history_wraps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tiering_history(page, 6), 0x80);
 }
 
-static void page_test_moved_soon(struct kunit *test)
+/* A demoted page has to stay. */
+static void page_test_demotion_pays(struct kunit *test)
 {
-	union tiering_page page = { .is_moved = true, .moved = 100 };
+	union tiering_page page = {
+		.reason = TIERING_DEMOTED_LIMIT + 1,
+		.moved = 100,
+		.uses = U8_MAX,
+	};
 	union tiering_page never = { .moved = 100 };
 
-	KUNIT_EXPECT_TRUE(test, tiering_moved_soon(page, 100));
-	KUNIT_EXPECT_TRUE(test, tiering_moved_soon(page, 100 + TIERING_SOON));
-	KUNIT_EXPECT_FALSE(test, tiering_moved_soon(page, 101 + TIERING_SOON));
-	KUNIT_EXPECT_FALSE(test, tiering_moved_soon(never, 100));
+	KUNIT_EXPECT_TRUE(test, tiering_not_paid(page, 100));
+	KUNIT_EXPECT_TRUE(test, tiering_not_paid(page, 100 + TIERING_SOON));
+	KUNIT_EXPECT_FALSE(test, tiering_not_paid(page, 101 + TIERING_SOON));
+	KUNIT_EXPECT_FALSE(test, tiering_not_paid(never, 100));
+}
+
+/* A promoted one has to be used, however long that takes. */
+static void page_test_promotion_pays(struct kunit *test)
+{
+	union tiering_page page = {
+		.reason = TIERING_PROMOTED_ACTIVE + 1,
+		.uses = TIERING_USES_TO_PAY - 1,
+	};
+
+	KUNIT_EXPECT_TRUE(test, tiering_not_paid(page, 0));
+	KUNIT_EXPECT_TRUE(test, tiering_not_paid(page, 60000));
+	page.uses++;
+	KUNIT_EXPECT_FALSE(test, tiering_not_paid(page, 0));
 }
 
 static struct kunit_case page_test_cases[] = {
 	KUNIT_CASE(page_test_history_shifts),
 	KUNIT_CASE(page_test_history_wraps),
-	KUNIT_CASE(page_test_moved_soon),
+	KUNIT_CASE(page_test_demotion_pays),
+	KUNIT_CASE(page_test_promotion_pays),
 	{}
 };
 

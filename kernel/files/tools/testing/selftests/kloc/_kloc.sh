@@ -22,13 +22,30 @@ kloc_begin() {
 	tiering_select kloc
 }
 
-# kloc_context FILE COLUMN: print a column of the context of a file; nothing without one
+# kloc_context FILE COLUMN...: sum columns of the context of a file; print nothing without one
 kloc_context() {
-	awk -F '\t' -v column="$2" -v ino="$(stat -c %i "$1")" \
-	    -v dev="$(stat -c %Hd:%Ld "$1")" '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["ino"] == ino && $at["dev"] == dev { print $at[column] }
+	local file="$1"
+
+	shift
+	awk -F '\t' -v columns="$*" -v ino="$(stat -c %i "$file")" \
+	    -v dev="$(stat -c %Hd:%Ld "$file")" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; split(columns, names, " "); next }
+		$at["ino"] == ino && $at["dev"] == dev {
+			for (i in names) sum += $at[names[i]]
+			print sum
+		}
 	' $contexts
+}
+
+# kloc_read_slow FILE: have all of it in slow memory; what is in use a moment cannot be dropped
+kloc_read_slow() {
+	tiering_wait 10 kloc_reads_slow "$1"
+}
+
+kloc_reads_slow() { # FILE
+	tiering_drop_caches
+	on_node "$slow" cat "$1" >/dev/null
+	[ "$(kloc_context "$1" fast)" = 0 ]
 }
 
 kloc_is_active() { # FILE

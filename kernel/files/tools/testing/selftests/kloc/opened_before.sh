@@ -8,6 +8,9 @@
 
 kloc_begin 3
 
+# No context becomes old meanwhile, on a slow machine either.
+echo 10000000 >$tiering/scan_us
+
 file=$dir/file
 echo text >"$file"
 tiering_select none

@@ -11,6 +11,7 @@ tiering_clean() {
 	umount "$dir/tmpfs" 2>/dev/null
 }
 
+tiering_drop_caches
 mkdir "$dir/tmpfs"
 mount -t tmpfs none "$dir/tmpfs" || tiering_skip "needs tmpfs"
 head -c 2097152 /dev/zero >"$dir/tmpfs/file"
@@ -18,6 +19,7 @@ has_left() {
 	[ "$(kloc_context "$dir/tmpfs/file" fast)" = 0 ]
 }
 
+tiering_note "$(kloc_context "$dir/tmpfs/file" fast) pages are in fast memory"
 tiering_control "they leave while there is room" tiering_wait 1 has_left
 kloc_demote_all
 tiering_check "they leave when fast memory is short" tiering_wait 5 has_left

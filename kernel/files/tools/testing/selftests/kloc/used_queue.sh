@@ -9,12 +9,11 @@
 kloc_begin 3
 
 cached() { # FILE: print how many of its pages are in memory
-	echo $(($(kloc_context "$1" fast) + $(kloc_context "$1" slow)))
+	kloc_context "$1" fast slow
 }
 
 head -c 8388608 /dev/zero >"$dir/file"
-tiering_drop_caches
-on_node "$slow" cat "$dir/file" >/dev/null
+kloc_read_slow "$dir/file"
 # An open file keeps its context.
 exec 3<"$dir/file"
 # The daemon does not look by itself, and what it is told of is more than it may move.

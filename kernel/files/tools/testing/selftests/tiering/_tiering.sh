@@ -125,11 +125,26 @@ tiering_free() { # NODE: print how many KiB of a node are free
 	awk '$3 == "MemFree:" { print $4 }' /sys/devices/system/node/node"$1"/meminfo
 }
 
-tiering_files() { # NODE: print how many KiB of page cache a node has
-	awk '$3 == "FilePages:" { print $4 }' /sys/devices/system/node/node"$1"/meminfo
+tiering_tier_of() { # NODE: print the nodes of its tier
+	local list range
+
+	for list in /sys/devices/virtual/memory_tiering/memory_tier*/nodelist; do
+		for range in $(tr , ' ' <"$list"); do
+			seq "${range%-*}" "${range#*-}"
+		done | tr '\n' ' '
+		echo
+	done | grep -w "$1"
 }
 
-# tiering_grows NODE MIB COMMAND...: does the command bring so many MiB of page cache?
+tiering_files() { # NODE: print how many KiB of page cache the nodes of its tier have
+	local node
+
+	for node in $(tiering_tier_of "$1"); do
+		cat /sys/devices/system/node/node"$node"/meminfo
+	done | awk '$3 == "FilePages:" { sum += $4 } END { print sum }'
+}
+
+# tiering_grows NODE MIB COMMAND...: does the command bring so many MiB of page cache to the tier?
 tiering_grows() {
 	local node="$1" least=$(($2 * 1024)) before after
 
@@ -137,7 +152,7 @@ tiering_grows() {
 	before=$(tiering_files "$node")
 	"$@"
 	after=$(tiering_files "$node")
-	tiering_note "node $node: $((after - before)) KiB of page cache came"
+	tiering_note "tier of node $node: $((after - before)) KiB of page cache came"
 	[ $((after - before)) -ge $least ]
 }
 

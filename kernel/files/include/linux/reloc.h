@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Relocatable slabs: SLUB caches with SLAB_RELOC draw their slabs from an arena of
+ * virtual addresses, whose pages can move between nodes while the addresses of the
+ * objects stay. See Documentation/mm/reloc.rst.
+ */
+#ifndef _LINUX_RELOC_H
+#define _LINUX_RELOC_H
+
+#include <linux/jump_label.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+struct seq_file;
+
+/**
+ * struct reloc_result - what reloc_move() has done
+ * @moved: pages that are on the other node now
+ * @recopied: how many of them were written to while they were copied
+ * @no_memory: pages for which the node had no memory
+ * @late: pages that did not move because the pause was over
+ * @absent: addresses where no slab has a page, and duplicates
+ * @longest_pause_ns: the longest time that CPUs did nothing else, nanoseconds
+ */
+struct reloc_result {
+	unsigned int moved;
+	unsigned int recopied;
+	unsigned int no_memory;
+	unsigned int late;
+	unsigned int absent;
+	u64 longest_pause_ns;
+};
+
+/**
+ * struct reloc_page - what is known of the use of a page of the arena
+ * @history: in which of the last eight scans it was accessed, bit 0 for the last one
+ * @moves: how often it was moved; one move is forgotten every 64 scans
+ */
+struct reloc_page {
+	u8 history;
+	u8 moves;
+};
+
+/* Does the caller want a page that is on this node? Called with a lock. */
+typedef bool (*reloc_choose_t)(int nid, const struct reloc_page *page, void *data);
+
+#ifdef CONFIG_RELOC_SLAB
+
+#include <asm/reloc.h>
+
+/*
+ * A chunk is what one page of PTEs maps. Its first pages hold the descriptors of
+ * all of its pages: struct page, which SLUB uses as struct slab.
+ */
+#define RELOC_CHUNK_SIZE	PMD_SIZE
+#define RELOC_CHUNK_PAGES	PTRS_PER_PTE
+
+/* The largest slab is of 1 << RELOC_MAX_ORDER pages. */
+#define RELOC_MAX_ORDER		PAGE_ALLOC_COSTLY_ORDER
+
+DECLARE_STATIC_KEY_FALSE(reloc_enabled);
+
+/* Can slabs be in the arena? No cache has SLAB_RELOC until then. */
+static __always_inline bool reloc_is_enabled(void)
+{
+	return static_branch_unlikely(&reloc_enabled);
+}
+
+/**
+ * is_reloc_addr() - is this an address in the arena?
+ * @addr: the address of an object, or of a descriptor
+ *
+ * Return: true if it is. Until a cache has SLAB_RELOC, this costs a no-op.
+ */
+static __always_inline bool is_reloc_addr(const void *addr)
+{
+	return reloc_is_enabled() &&
+	       (unsigned long)addr - RELOC_START < RELOC_SIZE;
+}
+
+/* The descriptor of the page at an address in the arena. */
+static inline struct page *reloc_desc(const void *addr)
+{
+	unsigned long offset = (unsigned long)addr & (RELOC_CHUNK_SIZE - 1);
+	struct page *descs = (void *)((unsigned long)addr - offset);
+
+	return descs + (offset >> PAGE_SHIFT);
+}
+
+/* The address of the page that a descriptor is for. */
+static inline void *reloc_desc_address(const struct page *desc)
+{
+	unsigned long offset = (unsigned long)desc & (RELOC_CHUNK_SIZE - 1);
+	void *chunk = (void *)((unsigned long)desc - offset);
+
+	return chunk + ((offset / sizeof(struct page)) << PAGE_SHIFT);
+}
+
+void reloc_init(void);
+bool reloc_addr_valid(const void *addr);
+bool reloc_enable(void);
+slab_flags_t reloc_slab_flag(const char *name);
+struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order);
+void reloc_free_slab(struct folio *folio, unsigned int order);
+void reloc_flush_freed(void);
+int reloc_nid(const void *addr);
+unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned long *cursor,
+			   void **addrs, unsigned int nr);
+unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor,
+			void **addrs, unsigned int nr);
+int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result *result);
+int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
+		   struct reloc_result *result);
+void reloc_age(void);
+bool reloc_is_idle(const void *addr);
+int reloc_nid_now(const void *addr);
+
+#else
+
+#define RELOC_SIZE	0UL
+
+static __always_inline bool reloc_is_enabled(void)
+{
+	return false;
+}
+
+static __always_inline bool is_reloc_addr(const void *addr)
+{
+	return false;
+}
+
+static inline struct page *reloc_desc(const void *addr)
+{
+	return NULL;
+}
+
+static inline void *reloc_desc_address(const struct page *desc)
+{
+	return NULL;
+}
+
+static inline void reloc_init(void)
+{
+}
+
+static inline bool reloc_addr_valid(const void *addr)
+{
+	return false;
+}
+
+static inline bool reloc_enable(void)
+{
+	return false;
+}
+
+static inline slab_flags_t reloc_slab_flag(const char *name)
+{
+	return 0;
+}
+
+static inline struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order)
+{
+	return NULL;
+}
+
+static inline void reloc_free_slab(struct folio *folio, unsigned int order)
+{
+}
+
+static inline unsigned int reloc_find(reloc_choose_t choose, void *data,
+				      unsigned long *cursor, void **addrs,
+				      unsigned int nr)
+{
+	return 0;
+}
+
+static inline int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
+				 struct reloc_result *result)
+{
+	return -EINVAL;
+}
+
+static inline void reloc_age(void)
+{
+}
+
+static inline bool reloc_is_idle(const void *addr)
+{
+	return false;
+}
+
+static inline int reloc_nid_now(const void *addr)
+{
+	return NUMA_NO_NODE;
+}
+
+#endif /* CONFIG_RELOC_SLAB */
+
+/**
+ * kmem_to_head_page() - find the descriptor of a slab object, or of other memory
+ * @obj: the address of an object in a slab, in the arena or not, or an address in
+ *	 the linear mapping
+ *
+ * Its node and zone are those that the memory was allocated on. It may be no page
+ * of the buddy allocator: it has no PFN.
+ *
+ * Return: the head page.
+ */
+static inline struct page *kmem_to_head_page(const void *obj)
+{
+	if (is_reloc_addr(obj))
+		return compound_head(reloc_desc(obj));
+	return virt_to_head_page(obj);
+}
+
+/* As kmem_to_head_page(), as a folio. */
+static inline struct folio *kmem_to_folio(const void *obj)
+{
+	return (struct folio *)kmem_to_head_page(obj);
+}
+
+/* Is there a descriptor for this address? As virt_addr_valid(), but for slabs. */
+static inline bool kmem_addr_valid(const void *addr)
+{
+	return is_reloc_addr(addr) ? reloc_addr_valid(addr) : virt_addr_valid(addr);
+}
+
+#endif /* _LINUX_RELOC_H */

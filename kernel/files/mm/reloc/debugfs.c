@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Relocatable slabs: what debugfs shows of the arena, and moves on request.
+ *
+ * /sys/kernel/debug/reloc/
+ *   move          write "CACHE NODE": move the pages of a cache's slabs to a node
+ *   pages         pages of each cache on each node
+ *   stats         counters
+ *   max_pause_us  how long a pause may take
+ *   precopy       copy before the pause where the CPU notes what is written to
+ */
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "../slab.h"
+#include "reloc.h"
+
+/* Addresses that are looked for at once. */
+#define RELOC_ADDRS	512U
+
+/* Find a cache by its name. The caller may compare the pointer, but not use it. */
+static const struct kmem_cache *reloc_find_cache(const char *name)
+{
+	struct kmem_cache *cache, *found = NULL;
+
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(cache, &slab_caches, list)
+		if ((cache->flags & SLAB_RELOC) && !strcmp(cache->name, name))
+			found = cache;
+	mutex_unlock(&slab_mutex);
+	return found;
+}
+
+/* Move all pages of a cache that are not on a node, once. */
+static int reloc_move_cache(const struct kmem_cache *cache, int nid)
+{
+	struct reloc_result result = {};
+	unsigned long cursor = 0;
+	int error = 0;
+	unsigned int n;
+	void **addrs;
+
+	addrs = kmalloc_array(RELOC_ADDRS, sizeof(*addrs), GFP_KERNEL);
+	if (!addrs)
+		return -ENOMEM;
+	while (!error && (n = reloc_collect(cache, nid, &cursor, addrs, RELOC_ADDRS))) {
+		error = reloc_move(addrs, n, nid, &result);
+		if (fatal_signal_pending(current))
+			error = -EINTR;
+		cond_resched();
+	}
+	kfree(addrs);
+	if (!error && result.no_memory)
+		error = -ENOMEM;
+	return error;
+}
+
+static ssize_t move_write(struct file *file, const char __user *buffer, size_t length,
+			  loff_t *offset)
+{
+	const struct kmem_cache *cache;
+	char text[64], *name, *node;
+	int nid, error;
+
+	if (length >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buffer, length))
+		return -EFAULT;
+	text[length] = 0;
+	node = strim(text);
+	name = strsep(&node, " ");
+	if (!node)
+		return -EINVAL;
+	error = kstrtoint(skip_spaces(node), 10, &nid);
+	if (error)
+		return error;
+	cache = reloc_find_cache(name);
+	if (!cache)
+		return -ENOENT;
+	error = reloc_move_cache(cache, nid);
+	return error ?: length;
+}
+
+static const struct file_operations move_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = move_write,
+	.llseek = noop_llseek,
+};
+
+static void reloc_show_cache(struct seq_file *seq, const struct kmem_cache *cache)
+{
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY)
+		seq_printf(seq, "%s %d %lu\n", cache->name, nid, reloc_count(cache, nid));
+}
+
+static int pages_show(struct seq_file *seq, void *data)
+{
+	struct kmem_cache *cache;
+
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(cache, &slab_caches, list)
+		if (cache->flags & SLAB_RELOC)
+			reloc_show_cache(seq, cache);
+	mutex_unlock(&slab_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(pages);
+
+static int stats_show(struct seq_file *seq, void *data)
+{
+	struct reloc_stats *stats = &reloc_stats;
+
+	seq_printf(seq, "chunks %ld\n", atomic_long_read(&stats->chunks));
+	seq_printf(seq, "pages %ld\n", atomic_long_read(&stats->pages));
+	seq_printf(seq, "fallbacks %ld\n", atomic_long_read(&stats->fallbacks));
+	mutex_lock(&reloc_mutex);
+	seq_printf(seq, "moved %llu\n", stats->moved);
+	seq_printf(seq, "recopied %llu\n", stats->recopied);
+	seq_printf(seq, "late %llu\n", stats->late);
+	seq_printf(seq, "no_memory %llu\n", stats->no_memory);
+	seq_printf(seq, "batches %llu\n", stats->batches);
+	seq_printf(seq, "pause_ns %llu\n", stats->pause_ns);
+	seq_printf(seq, "longest_pause_ns %llu\n", stats->longest_pause_ns);
+	seq_printf(seq, "longest_stop_ns %llu\n", stats->longest_stop_ns);
+	mutex_unlock(&reloc_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int __init reloc_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("reloc", NULL);
+
+	debugfs_create_file("move", 0200, dir, NULL, &move_fops);
+	debugfs_create_file("pages", 0400, dir, NULL, &pages_fops);
+	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_u32("max_pause_us", 0600, dir, &reloc_settings.max_pause_us);
+	debugfs_create_bool("precopy", 0600, dir, &reloc_settings.precopy);
+	return 0;
+}
+late_initcall(reloc_debugfs_init);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Relocatable slabs: which page is where.
+ */
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/nodemask.h>
+
+#include "../slab.h"
+#include "reloc.h"
+
+/**
+ * reloc_nid() - which node is the memory at an address on now?
+ * @addr: an address in a slab in the arena
+ *
+ * The node that the page was allocated on, by which SLUB and statistics know it,
+ * is that of its descriptor.
+ *
+ * Context: process.
+ * Return: the node, or NUMA_NO_NODE if no slab has a page there.
+ */
+int reloc_nid(const void *addr)
+{
+	int nid = NUMA_NO_NODE;
+	pte_t *ptep;
+
+	mutex_lock(&reloc_mutex);
+	ptep = reloc_find_pte(addr);
+	if (ptep)
+		nid = page_to_nid(pte_page(ptep_get(ptep)));
+	mutex_unlock(&reloc_mutex);
+	return nid;
+}
+
+/* Is this the descriptor of a page of a cache? The slab may be about to go away. */
+static bool reloc_is_of(struct page *desc, const struct kmem_cache *cache)
+{
+	struct folio *folio = page_folio(desc);
+	const struct kmem_cache *its;
+
+	if (!folio_test_slab(folio))
+		return false;
+	/* If the slab is freed meanwhile, this is the link of a list, which is no cache. */
+	its = data_race(folio_slab(folio)->slab_cache);
+	return !cache || its == cache;
+}
+
+/*
+ * Find the next page of a cache, or of any if it is NULL, from *cursor on.
+ *
+ * The address is in *addr. Return the node that the page is on, or NUMA_NO_NODE at
+ * the end of the arena.
+ */
+static int reloc_next_page(const struct kmem_cache *cache, unsigned long *cursor, void **addr)
+{
+	unsigned long offset = *cursor;
+	int nid = NUMA_NO_NODE;
+
+	while (nid == NUMA_NO_NODE && offset < RELOC_SIZE) {
+		unsigned long index = reloc_next_chunk(offset / RELOC_CHUNK_SIZE);
+		pte_t *ptep;
+
+		offset = max(offset, index * RELOC_CHUNK_SIZE);
+		if (offset >= RELOC_SIZE)
+			break;
+		*addr = (void *)(RELOC_START + offset);
+		offset += PAGE_SIZE;
+		ptep = reloc_find_pte(*addr);
+		if (ptep && reloc_is_of(reloc_desc(*addr), cache))
+			nid = page_to_nid(pte_page(ptep_get(ptep)));
+	}
+	*cursor = offset;
+	return nid;
+}
+
+/**
+ * reloc_collect() - find pages that are not on a node
+ * @cache: pages of this cache, which is only compared; NULL: of all
+ * @nid: the node
+ * @cursor: where to begin, 0 at first; where to go on
+ * @addrs: the addresses that were found
+ * @nr: the size of @addrs
+ *
+ * Context: process.
+ * Return: how many were found; 0 at the end of the arena.
+ */
+unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned long *cursor,
+			   void **addrs, unsigned int nr)
+{
+	unsigned int found = 0;
+
+	mutex_lock(&reloc_mutex);
+	while (found < nr) {
+		int at = reloc_next_page(cache, cursor, &addrs[found]);
+
+		if (at == NUMA_NO_NODE)
+			break;
+		found += at != nid;
+	}
+	mutex_unlock(&reloc_mutex);
+	return found;
+}
+
+/* Pages that reloc_find() looks at before others may have the lock. */
+#define RELOC_LOOK	4096
+
+/**
+ * reloc_find() - find pages that the caller chooses
+ * @choose: says which, by the node that they are on and when they were used
+ * @data: for @choose
+ * @cursor: where to begin, 0 at first; where to go on, RELOC_SIZE at the end
+ * @addrs: the addresses that were found
+ * @nr: the size of @addrs
+ *
+ * Looks at a bounded number of pages.
+ *
+ * Context: process.
+ * Return: how many were found, which may be 0 before the end.
+ */
+unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor,
+			void **addrs, unsigned int nr)
+{
+	unsigned int found = 0, i;
+
+	mutex_lock(&reloc_mutex);
+	for (i = 0; i < RELOC_LOOK && found < nr; i++) {
+		int nid = reloc_next_page(NULL, cursor, &addrs[found]);
+
+		if (nid == NUMA_NO_NODE)
+			break;
+		found += choose(nid, reloc_page_of(addrs[found]), data);
+	}
+	mutex_unlock(&reloc_mutex);
+	return found;
+}
+
+/**
+ * reloc_count() - count pages on a node
+ * @cache: pages of this cache, which is only compared; NULL: of all
+ * @nid: the node
+ *
+ * Context: process.
+ * Return: how many there are.
+ */
+unsigned long reloc_count(const struct kmem_cache *cache, int nid)
+{
+	unsigned long cursor = 0, count = 0;
+	void *addr;
+	int at;
+
+	mutex_lock(&reloc_mutex);
+	while ((at = reloc_next_page(cache, &cursor, &addr)) != NUMA_NO_NODE)
+		count += at == nid;
+	mutex_unlock(&reloc_mutex);
+	return count;
+}

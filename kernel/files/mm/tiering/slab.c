@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies of memory tiers: slabs that can move, see Documentation/mm/reloc.rst.
+ *
+ * What a policy is asked is for a whole page of objects, of which any may have been
+ * used. Moving a batch stops all CPUs for a moment, so it is done by daemons alone.
+ */
+#include <linux/array_size.h>
+#include <linux/memory-tiers.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/reloc.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "../kloc/kloc.h"
+#include "tiering.h"
+
+/*
+ * A page that has left and come back stays for a while. That it left was for nothing, and
+ * its copy has stopped all CPUs.
+ */
+#define TIERING_SLAB_MOVES	2
+
+/* Objects of a context that are looked at. */
+#define TIERING_SLABS_OF_CONTEXT	8
+
+static bool tiering_slab_is_cold(int nid, const struct reloc_page *page, void *data)
+{
+	struct tiering_node *tn = data;
+
+	return nid == tn->nid && page->moves < TIERING_SLAB_MOVES &&
+	       tn->policy->slab_cold(tn, page->history);
+}
+
+static bool tiering_slab_is_hot(int nid, const struct reloc_page *page, void *data)
+{
+	struct tiering_node *tn = data;
+
+	return !node_is_toptier(nid) && tn->policy->slab_hot(tn, page->history);
+}
+
+static void tiering_slabs_migrate(struct tiering_node *tn, void **addrs,
+				  unsigned int count, int nid,
+				  enum tiering_reason why,
+				  struct reloc_result *result)
+{
+	if (!count || nid == NUMA_NO_NODE)
+		return;
+	reloc_try_move(addrs, count, nid, result);
+	tn->budget -= (s64)result->moved * PAGE_SIZE;
+	tiering_count(TIERING_MOVED + why, TIERING_SLAB, result->moved);
+	tiering_count(TIERING_NOT_MIGRATED, TIERING_SLAB,
+		      result->late + result->no_memory);
+}
+
+/* Move some of the pages that are chosen, from where the last ones were found on. */
+static bool tiering_slabs_move(struct tiering_node *tn, reloc_choose_t choose,
+			       unsigned long *cursor, int nid,
+			       enum tiering_reason why)
+{
+	void *addrs[TIERING_SLABS_MOST];
+	struct reloc_result result = { };
+	unsigned int found;
+
+	/* All was looked at in this scan. */
+	if (*cursor >= RELOC_SIZE)
+		return false;
+	found = reloc_find(choose, tn, cursor, addrs, TIERING_SLABS_MOST);
+	tiering_slabs_migrate(tn, addrs, found, nid, why, &result);
+	if (result.no_memory)
+		*cursor = RELOC_SIZE;
+	return true;
+}
+
+static bool tiering_slab_is_on_slow_node(const void *object)
+{
+	int nid = reloc_nid_now(object);
+
+	return nid != NUMA_NO_NODE && !node_is_toptier(nid);
+}
+
+/* Note the pages of a context's objects that are chosen, as long as there is room. */
+static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *slabs,
+			      const struct knode *knode,
+			      bool (*choose)(const void *object))
+{
+	void *addrs[TIERING_SLABS_OF_CONTEXT];
+	unsigned int count;
+
+	if (!reloc_is_enabled() || !(tn->policy->needs & TIERING_SLABS))
+		return;
+	count = itr_knode_slab(knode, choose, addrs, ARRAY_SIZE(addrs));
+	spin_lock(&tn->lock);
+	count = min(count, TIERING_SLABS_MOST - slabs->count);
+	memcpy(&slabs->addrs[slabs->count], addrs, count * sizeof(*addrs));
+	slabs->count += count;
+	spin_unlock(&tn->lock);
+}
+
+/**
+ * tiering_slabs_leave() - the slab objects of a context should leave a node
+ * @tn: the node
+ * @knode: the context, which was not looked at yet
+ *
+ * Objects of others are on the same pages. Pages of which any was used lately stay.
+ *
+ * Context: may hold no lock that is taken with interrupts off.
+ */
+void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode)
+{
+	tiering_slabs_add(tn, &tn->slabs_leave, knode, reloc_is_idle);
+}
+
+/**
+ * tiering_slabs_come() - the slab objects of a context should come to a node
+ * @tn: the node
+ * @knode: the context
+ *
+ * Context: as tiering_slabs_leave().
+ */
+void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode)
+{
+	tiering_slabs_add(tn, &tn->slabs_come, knode, tiering_slab_is_on_slow_node);
+}
+
+/* Move those that were noted. */
+static void tiering_slabs_move_noted(struct tiering_node *tn, struct tiering_slabs *slabs,
+				     int nid, enum tiering_reason why)
+{
+	struct reloc_result result = { };
+	struct tiering_slabs noted;
+
+	if (!READ_ONCE(slabs->count))
+		return;
+	spin_lock(&tn->lock);
+	noted = *slabs;
+	slabs->count = 0;
+	spin_unlock(&tn->lock);
+	tiering_slabs_migrate(tn, noted.addrs, noted.count, nid, why, &result);
+}
+
+/**
+ * tiering_slabs_turn() - demote some pages of slabs, and promote some
+ * @tn: the node, whose policy has the need TIERING_SLABS
+ *
+ * Context: the daemon of @tn; may sleep.
+ * Return: whether there may be more to do in this scan.
+ */
+bool tiering_slabs_turn(struct tiering_node *tn)
+{
+	bool more = false;
+
+	if (!reloc_is_enabled())
+		return false;
+	tiering_slabs_move_noted(tn, &tn->slabs_leave, READ_ONCE(tn->slow),
+				 TIERING_DEMOTED_INACTIVE);
+	tiering_slabs_move_noted(tn, &tn->slabs_come, tn->nid, TIERING_PROMOTED_ACTIVE);
+	if (tiering_is_short(tn->nid))
+		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
+					  READ_ONCE(tn->slow),
+					  TIERING_DEMOTED_UNUSED);
+	if (tiering_room_to_fill(tn->nid) > TIERING_SLABS_MOST)
+		more |= tiering_slabs_move(tn, tiering_slab_is_hot, &tn->slabs_hot,
+					   tn->nid, TIERING_PROMOTED_USED);
+	return more;
+}
+
+/**
+ * tiering_slabs_period() - a scan is over
+ * @tn: the node, whose policy has the need TIERING_SLABS
+ *
+ * Context: the daemon of @tn; may sleep.
+ */
+void tiering_slabs_period(struct tiering_node *tn)
+{
+	/* All nodes count in the scans of the first one. */
+	if (!tn->index)
+		reloc_age();
+	tn->slabs_cold = 0;
+	tn->slabs_hot = 0;
+}

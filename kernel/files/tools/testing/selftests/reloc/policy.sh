@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Under the policy kloc, inodes and dentries that nobody uses leave fast memory when it is short,
+# and come back when they are used.
+
+. ../kloc/_kloc.sh
+
+reloc=/sys/kernel/debug/reloc
+
+[ -e $reloc/pages ] || tiering_skip "needs CONFIG_RELOC_SLAB and debugfs"
+grep -q '^ext4_inode_cache ' $reloc/pages ||
+	tiering_skip "needs the kernel parameter reloc.caches=dentry,ext4_inode_cache"
+
+inodes() { # NODE: print how many pages of inodes are there
+	awk -v node="$1" '$1 == "ext4_inode_cache" && $2 == node { print $3 }' $reloc/pages
+}
+
+make_files() {
+	local i
+
+	for i in $(seq 40); do
+		kloc_files "tree/$i" 100 1
+	done
+	sync
+}
+
+list_files() {
+	ls -lR "$dir/tree"
+}
+
+use_files() {
+	list_files >/dev/null
+	[ "$(tiering_stat slab promoted_used promoted_active)" -ge "$1" ]
+}
+
+demoted() { # PAGES
+	[ "$(tiering_stat slab demoted_unused demoted_inactive)" -ge "$1" ]
+}
+
+kloc_begin 5
+make_files
+before=$(list_files | cksum)
+pages=$(inodes "$fast")
+tiering_note "$pages pages of inodes in fast memory"
+
+tiering_select kloc-cache-only
+kloc_demote_all
+moved=$(tiering_stat slab demoted_unused demoted_inactive)
+tiering_control "slabs leave under kloc-cache-only" tiering_wait 2 demoted $((moved + 1))
+
+tiering_select kloc
+tiering_check "slabs that are not used leave" tiering_wait 20 demoted $((moved + pages / 2))
+tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
+tiering_check "most inodes are in slow memory" [ "$(inodes "$slow")" -gt $((pages / 2)) ]
+
+# Fast memory has room again, and all files are looked at in each scan.
+echo 10 >$scale
+echo 2000000 >$tiering/scan_us
+come=$(($(tiering_stat slab promoted_used promoted_active) + pages / 4))
+tiering_check "slabs that are used come back" tiering_wait 4 use_files $come
+tiering_check "files are as before" [ "$(list_files | cksum)" = "$before" ]
+tiering_end
