@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from kloc.heat.records import Mark
 from kloc.results import report
-from support import made_up
+from support import made_up, made_up_heat
 
 # The class is in conftest.py, which tests cannot import.
 Page = Any
@@ -132,7 +133,17 @@ def object_document() -> dict[str, Any]:
     return {**made_up.object_document(), "inputs": {"small": kinds, "large": kinds}}
 
 
-DOCUMENTS = {"runs": runs_document(), "objects": object_document()}
+DOCUMENTS = {
+    "runs": runs_document(),
+    "objects": object_document(),
+    "heat": {
+        **runs_document(),
+        "heatmaps": [
+            made_up_heat.record(marks=(Mark(4.0, "measured"),)),
+            made_up_heat.physical(title="redis under tpp, seed 1"),
+        ],
+    },
+}
 
 
 @pytest.fixture(scope="session")
@@ -185,7 +196,9 @@ def test_a_report_loads_nothing_else_and_logs_nothing(
         for event in browser.events
         if event["method"] == "Network.requestWillBeSent"
     ]
-    assert requests == [(files / f"{name}.html").as_uri()]
+    # A picture of a heat map is in the page itself.
+    outside = [url for url in requests if not url.startswith("data:")]
+    assert outside == [(files / f"{name}.html").as_uri()]
 
 
 def test_light_and_dark_differ_and_paper_is_light(browser: Page, files: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.in_machine import OFF, ON, TRACEFS, run_script
+from support.in_machine import FAST_PAGES, OFF, ON, TRACEFS, run_script
 
 pytestmark = pytest.mark.machine
 
@@ -33,20 +33,6 @@ write() {
 }
 # inside COMMAND...: run a command in the cgroup.
 inside() { sh -ec 'echo $$ >/sys/fs/cgroup/group/below/cgroup.procs; "$@"' sh "$@"; }
-# fast_pages FILE...: print how many pages of the files are on node 0. Each file is mapped, and
-# /proc/self/numa_maps has its pages by node.
-fast_pages() {
-    perl -e '
-        $pages = 0;
-        for $file (@ARGV) {
-            open($in, "<", $file) or die "$file: $!";
-            $map = syscall(9, 0, -s $in, 1, 1 | 0x8000, fileno $in, 0);
-            open($maps, "<", "/proc/self/numa_maps") or die "$!";
-            while (<$maps>) { $pages += $1 if /^0*@{[sprintf "%x", $map]} .* N0=(\\d+)/; }
-            syscall(11, $map, -s $in);
-        }
-        print "$pages\\n"' "$@"
-}
 """
 
 
@@ -56,7 +42,7 @@ def run(directory: Path, policy: str, setup: str, command: str) -> dict[str, str
     `directory` is on the host and gets the scripts.
     """
     functions = directory / "functions"
-    functions.write_text(FUNCTIONS)
+    functions.write_text(FUNCTIONS + FAST_PAGES)
     command = f". {functions}\n{command}"
     printed = run_script(directory, policy, setup, command, "--copy", functions)
     pairs = (line.split(maxsplit=1) for line in printed.splitlines())
@@ -224,7 +210,6 @@ def test_lowering_the_limit_of_a_cgroup_demotes_pages(limits: dict[str, list[int
     assert demoted > 16 * MIB / 4096
 
 
-@pytest.mark.xfail(strict=True, reason="what is above a limit leaves by age alone, in use or not")
 def test_lowering_a_limit_keeps_files_in_use(limits: dict[str, list[int]]) -> None:
     before, after = limits["used"]
     assert before > 900

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own selftests, tools/testing/selftests/{kloc,tiering}, in the machine."""
+"""The kernel's own selftests, tools/testing/selftests/{kloc,reloc,tiering}, in the machine."""
 
 from __future__ import annotations
 
@@ -9,93 +9,51 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from kloc.build import programs
-from kloc.build.kernel_source import KERNEL
 from kloc.machine import launcher, profile
-from kloc.machine.job import Job
 from kloc.machine.parts import prepare_parts
 from kloc.measure import policy
+from support import selftests
 
 pytestmark = pytest.mark.machine
 
-SELFTESTS = KERNEL / "files/tools/testing/selftests"
-DIRECTORIES = [SELFTESTS / "kloc", SELFTESTS / "tiering"]
-SCRIPTS = [
-    f"{directory.name}/{path.name}"
-    for directory in DIRECTORIES
-    for path in sorted(directory.glob("[!_]*.sh"))
-]
+ONE_SOCKET = profile.read(profile.DEFAULT)
+TWO_SOCKETS = structs.replace(
+    ONE_SOCKET, sockets=2, fast=structs.replace(ONE_SOCKET.fast, capacity=384 << 20)
+)
+"""A machine with two nodes in each tier."""
 
-SKIPPED = 4
-"""The exit status of a selftest that this kernel or machine cannot run."""
+OF_POLICIES = [script for script in selftests.SCRIPTS if script.startswith("tiering/")]
 
-RUN = """
-cd {directory}
-export TMPDIR=/data PATH=$PATH:{path}
-for name in {names}; do
-    echo "== $name"
-    status=0
-    timeout 120 sh ./$name 2>&1 </dev/null || status=$?
-    echo "== exit $status"
-done
-"""
-
-Printed = dict[str, tuple[str, int]]
-"""The output and the exit status of selftests, by their names."""
-
-
-def boot(directory: Path, names: list[str]) -> Printed:
-    """Run selftests of a directory, one after another, in one boot of the machine."""
-    helpers = [programs.build(source) for source in sorted(directory.glob("*.c"))]
-    path = ":".join(["/bin", *(str(helper.parent) for helper in helpers)])
-    script = RUN.format(directory=directory, path=path, names=" ".join(names))
-    host = profile.load(profile.DEFAULT)
-    # Without the timing model: two CPUs run at the same time, which races need.
-    job = Job(
-        "selftests",
-        host,
-        {"measured": script},
-        policy.load("kloc").settings("", host),
-        copies=(*DIRECTORIES, *helpers),
-        modelled=False,
-    )
-    output = launcher.run(job, prepare_parts(())).frames["measured"]
-    found = re.findall(r"^== (\S+\.sh)\n(.*?)^== exit (\d+)$", output, re.M | re.S)
-    return {name: (text, int(status)) for name, text, status in found}
+Printer = Callable[[str, profile.Profile], selftests.Printed]
+"""Runs the chosen selftests of a directory on a machine, and returns their output."""
 
 
 @pytest.fixture(scope="module")
-def printed(request: pytest.FixtureRequest) -> Callable[[str], Printed]:
-    """A function that runs the chosen selftests of a directory, once, and returns their output."""
+def printed(request: pytest.FixtureRequest) -> Printer:
+    """A function that runs the chosen selftests of a directory, once on each machine."""
     specs = [getattr(item, "callspec", None) for item in request.session.items]
     chosen = {str(spec.params.get("script")) for spec in specs if spec}
 
     @cache
-    def run(directory: str) -> Printed:
-        scripts = [script for script in SCRIPTS if script in chosen]
-        names = [Path(script).name for script in scripts if Path(script).parent.name == directory]
-        return boot(SELFTESTS / directory, names)
+    def run(directory: str, host: profile.Profile) -> selftests.Printed:
+        scripts = [
+            script
+            for script in selftests.SCRIPTS
+            if script in chosen and Path(script).parent.name == directory
+        ]
+        settings = policy.load("kloc").settings("", host)
+        job = selftests.job(scripts, host, settings, seconds=300)
+        return selftests.parse(launcher.run(job, prepare_parts(())).frames["measured"])
 
     return run
 
 
-# Scripts that fail for what is known to be wrong in the kernel.
-KNOWN = {"kloc/other_cpus.sh": "fewer than 32 folios that another CPU holds back stay there"}
-
-MARKED = [
-    pytest.param(script, marks=pytest.mark.xfail(reason=KNOWN[script]))
-    if script in KNOWN
-    else script
-    for script in SCRIPTS
-]
-
-
-@pytest.mark.parametrize("script", MARKED)
-def test_selftest_passes(printed: Callable[[str], Printed], script: str) -> None:
-    directory, name = script.split("/")
-    text, status = printed(directory)[name]
-    if status == SKIPPED:
+def check(printed: selftests.Printed, script: str) -> None:
+    """Assert that all results of a selftest are ok, and that it has all that it announces."""
+    text, status = printed[script]
+    if status == selftests.SKIPPED:
         pytest.skip(text)
     assert status == 0, text
     planned = re.search(r"^1\.\.(\d+)$", text, re.M)
@@ -104,7 +62,17 @@ def test_selftest_passes(printed: Callable[[str], Printed], script: str) -> None
     assert re.search(r"^ok \d+ control: ", text, re.M), "no negative control"
 
 
-@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda directory: directory.name)
+@pytest.mark.parametrize("script", selftests.SCRIPTS)
+def test_selftest_passes(printed: Printer, script: str) -> None:
+    check(printed(Path(script).parent.name, ONE_SOCKET), script)
+
+
+@pytest.mark.parametrize("script", OF_POLICIES)
+def test_selftest_passes_on_two_sockets(printed: Printer, script: str) -> None:
+    check(printed(Path(script).parent.name, TWO_SOCKETS), script)
+
+
+@pytest.mark.parametrize("directory", selftests.DIRECTORIES, ids=lambda directory: directory.name)
 def test_each_program_is_listed_in_the_makefile(directory: Path) -> None:
     makefile = (directory / "Makefile").read_text()
     programs_of = {source.stem for source in directory.glob("*.c")}

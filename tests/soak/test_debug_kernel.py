@@ -19,6 +19,7 @@ from kloc.machine import guest_console, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.measure import policy
+from support import selftests
 from support.in_machine import SCARCE
 
 pytestmark = pytest.mark.soak
@@ -34,7 +35,7 @@ for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
     if grep -q 'not ok' $result; then exit 1; fi
 done
-for suite in kloc_machine kloc kloc_memcg; do
+for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-page; do
     grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
 done
 """
@@ -226,8 +227,9 @@ test "$(moved promoted)" -gt 0
 echo none >/sys/kernel/mm/tiering/policy
 grep -qx 0 /sys/kernel/mm/kloc/knodes
 """
-# A tenth of the allocations of a shell and its children fails. Their commands may fail.
-FAULTS = """
+# A tenth of the allocations of a shell and its children fails. Their commands may fail, and so
+# may the selection of a policy; the next one that has memory succeeds.
+FAIL = """
 for kind in failslab fail_page_alloc; do
     echo Y >/sys/kernel/debug/$kind/task-filter
     echo 10 >/sys/kernel/debug/$kind/probability
@@ -235,18 +237,73 @@ for kind in failslab fail_page_alloc; do
     echo 0 >/sys/kernel/debug/$kind/verbose
     echo N >/sys/kernel/debug/$kind/ignore-gfp-wait
 done
-for i in $(seq $((TIMES * 10))); do
-    sh -c 'echo 1 >/proc/self/make-it-fail
-        dd if=/dev/zero of=/data/faults bs=64k count=16; cat /data/faults; ls -lR /sys/kernel/mm;
-        rm -f /data/faults' >/dev/null 2>&1 || true
-done
+"""
+FAIL_NO_MORE = """
 for kind in failslab fail_page_alloc; do echo 0 >/sys/kernel/debug/$kind/probability; done
+"""
+FAULTS = f"""
+{FAIL}
+for i in $(seq $TIMES); do
+    for policy in $(cat /sys/kernel/mm/tiering/policies); do
+        sh -c 'echo 1 >/proc/self/make-it-fail
+            echo $0 >/sys/kernel/mm/tiering/policy
+            dd if=/dev/zero of=/data/faults bs=64k count=16; cat /data/faults
+            ls -lR /sys/kernel/mm; cat /sys/kernel/debug/kloc/contexts
+            rm -f /data/faults' $policy >/dev/null 2>&1 || true
+    done
+done
+{FAIL_NO_MORE}
+rm -f /data/faults
+for policy in $(cat /sys/kernel/mm/tiering/policies); do
+    echo $policy >/sys/kernel/mm/tiering/policy
+done
 """
 # kmemleak scans twice: a first scan may miss a pointer that is being moved.
 LEAKS = """
 for i in 1 2; do echo scan >/sys/kernel/debug/kmemleak; sleep 6; done
 cat /sys/kernel/debug/kmemleak
 test -z "$(cat /sys/kernel/debug/kmemleak)"
+"""
+# Files come and go, and their dentries and inodes move between the nodes, while a tenth of the
+# allocations of both fails. Each kind of directory entry that was made is as it was made.
+RELOC_FAULTS = f"""
+{FAIL}
+cd /sys/kernel/debug/reloc
+mkdir /data/kept
+for j in $(seq 200); do echo $j >/data/kept/$j; ln -s $j /data/kept/link-$j; done
+touch /run/moving
+for mover in 1 2; do
+    (while [ -e /run/moving ]; do
+        sh -c 'echo 1 >/proc/self/make-it-fail
+            for cache in dentry ext4_inode_cache; do
+                for node in 1 0; do echo $cache $node >move; done
+            done' 2>/dev/null || true
+        cat pages stats >/dev/null
+        sleep 0.2
+    done) &
+    movers="$movers $!"
+done
+for i in $(seq $((TIMES * 10))); do
+    sh -c 'echo 1 >/proc/self/make-it-fail
+        for j in $(seq 60); do
+            mkdir -p /data/few/$j; echo $j >/data/few/$j/file; ln -s $j /data/few/$j/link
+        done
+        ls -lR /data/few; mv /data/few /data/less' >/dev/null 2>&1 || true
+    rm -rf /data/few /data/less
+    echo 2 >/proc/sys/vm/drop_caches
+    (cd /data/kept
+     for j in $(seq 200); do read -r text <link-$j; test "$text" = $j; done)
+done
+rm /run/moving
+for one in $movers; do wait $one; done
+{FAIL_NO_MORE}
+cd /
+rm -r /data/kept
+test "$(awk '/^moved/ {{print $2}}' /sys/kernel/debug/reloc/stats)" -gt 1000
+"""
+# These kernels have relocatable slabs, and their tests.
+RELOC = """
+grep -q '^ok' /sys/kernel/debug/kunit/reloc/results
 """
 LOCKS = """
 grep -q 'debug_locks: *1' /proc/lockdep_stats
@@ -256,17 +313,23 @@ test "$(cat /sys/kernel/warn_count)" = 0
 """
 CHECKS = {
     "debug": LEAKS + LOCKS + WARNINGS,
-    "debug-rt": LOCKS + WARNINGS,
-    "debug-kcsan": WARNINGS,
+    "debug-rt": RELOC + LOCKS + WARNINGS,
+    "debug-kcsan": RELOC + WARNINGS,
 }
 """What is checked at the end, by the variant of the kernel."""
 
-# The kernel of PREEMPT_RT has no NUMA balancing, which is a part of the policy tpp.
+# The kernel of PREEMPT_RT has no NUMA balancing, which is a part of the policy kloc.
 RT_SETTINGS = {
     "/sys/kernel/mm/lru_gen/enabled": "y",
     "/sys/kernel/mm/numa/demotion_enabled": "1",
-    "/sys/kernel/mm/kloc/enabled": "1",
+    "/sys/kernel/mm/tiering/policy": "kloc",
 }
+
+RELOCATABLE = selftests.PARAMETERS["reloc"]
+"""Parameters of a kernel whose dentries and inodes are relocatable."""
+
+SLUB_DEBUG = "slab_debug=FZPU"
+"""A kernel parameter: slabs are checked, have red zones and poison, and note who allocates."""
 
 RACE = re.compile(r"BUG: KCSAN: (?:data-race|assert: race) in (.*)")
 """The first line of a report: the functions that race, of which one may be missing."""
@@ -280,36 +343,63 @@ def parts(variant: str) -> Parts:
 
 @cache
 def functions() -> frozenset[str]:
-    """Return the names of the functions in mm/kloc."""
-    definition = re.compile(r"^[a-z][\w \t*]*?\b(\w+)\(", re.MULTILINE)
-    sources = (KERNEL / "files/mm/kloc").glob("*.[ch]")
+    """Return the names of the functions in mm/kloc, mm/reloc and mm/tiering, and their headers."""
+    definition = re.compile(r"^(?:[a-z][\w \t*]*[ \t*])?(\w+)\(", re.MULTILINE)
+    sources = [*(KERNEL / "files/include/linux").glob("*.h")]
+    for part in ("kloc", "reloc", "tiering"):
+        sources += (KERNEL / "files/mm" / part).glob("*.[ch]")
     return frozenset(name for path in sources for name in definition.findall(path.read_text()))
 
 
 def races(console: str) -> list[str]:
-    """Return the data races of mm/kloc that KCSAN reported. The rest of the kernel has many."""
+    """Return the data races of our code that KCSAN reported. The rest of the kernel has many."""
     found = (match.group(1) for match in RACE.finditer(console))
     return [race for race in found if functions() & set(re.findall(r"\w+", race))]
 
 
 def settings(variant: str, host: profile.Profile) -> Mapping[str, str]:
-    return RT_SETTINGS if variant == "debug-rt" else policy.load("tpp").settings("", host)
+    return RT_SETTINGS if variant == "debug-rt" else policy.load("kloc").settings("", host)
 
 
-def run(measured: str, *, modelled: bool, times: int, variant: str = "debug") -> None:
+def host_of() -> profile.Profile:
+    """Return the profile of the machine, with memory that debug kernels need."""
+    host = profile.load(profile.DEFAULT)
+    return structs.replace(host, fast=structs.replace(host.fast, capacity=MEMORY))
+
+
+def reported(console: str) -> str:
+    """Return the first warning on the console with what follows it, or the races; or nothing."""
+    warning = guest_console.WARNING.search(console)
+    return console[warning.start() :][:4000] if warning else "\n".join(races(console))
+
+
+def run(
+    measured: str,
+    *,
+    modelled: bool,
+    times: int,
+    variant: str = "debug",
+    parameters: tuple[str, ...] = (),
+) -> None:
     """Run a script on a debug kernel, and assert that there are no leaks and no warnings.
 
     `times` is the variable TIMES of the script. Without `modelled` there is no timing model.
     """
-    host = profile.load(profile.DEFAULT)
-    host = structs.replace(host, fast=structs.replace(host.fast, capacity=MEMORY))
+    host = host_of()
     check = CHECKS[variant]
     scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": check}
     written = settings(variant, host)
-    job = Job(variant, host, scripts, written, packages=PACKAGES, modelled=modelled)
+    job = Job(
+        variant,
+        host,
+        scripts,
+        written,
+        packages=PACKAGES,
+        modelled=modelled,
+        parameters=parameters,
+    )
     raw = launcher.run(job, parts(variant))
-    assert not guest_console.WARNING.search(raw.console), raw.console[-4000:]
-    assert races(raw.console) == []
+    assert reported(raw.console) == ""
 
 
 LOADS = {"file stress": STRESS, "failed allocations": FAULTS}
@@ -344,3 +434,25 @@ def test_other_debug_kernels_report_nothing(
     monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
     script = MIGRATION + MEANWHILE[meanwhile] + SETTLED
     run(script, modelled=False, times=1, variant=variant)
+
+
+@pytest.mark.parametrize("variant", CHECKS)
+def test_selftests_cause_no_reports(monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
+    monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
+    host = host_of()
+    # What they measure differs on a debug kernel, so some may fail. None may hang.
+    job = selftests.job(selftests.SCRIPTS, host, settings(variant, host), seconds=600)
+    scripts = {"setup": SETUP, **job.scripts, "check": CHECKS[variant]}
+    raw = launcher.run(dataclasses.replace(job, name=variant, scripts=scripts), parts(variant))
+    printed = selftests.parse(raw.frames["measured"])
+    assert set(printed) == set(selftests.SCRIPTS)
+    hung = [name for name, (_, status) in printed.items() if status == selftests.TIMED_OUT]
+    assert hung == []
+    assert reported(raw.console) == ""
+
+
+@pytest.mark.parametrize("variant", ["debug-rt", "debug-kcsan"])
+def test_relocatable_slabs_cause_no_reports(monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
+    monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
+    parameters = (*RELOCATABLE, SLUB_DEBUG)
+    run(RELOC_FAULTS, modelled=False, times=1, variant=variant, parameters=parameters)

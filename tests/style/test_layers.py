@@ -15,10 +15,16 @@ ALLOWED = {
     "base": {"base"},
     "build": {"base", "build"},
     "machine": {"base", "build", "machine"},
-    "measure": {"base", "build", "machine", "measure"},
-    "results": {"base", "build", "machine", "measure", "results"},
+    "measure": {"base", "build", "machine", "schemes", "heat", "measure"},
+    "results": {"base", "build", "machine", "schemes", "heat", "measure", "results"},
     "server": {"base", "server"},
-    "commands": {"base", "build", "machine", "measure", "results", "server", "commands"},
+    "schemes": {"base", "schemes"},
+    "heat": {"base", "schemes", "heat"},
+    "tune": {"base", "schemes", "tune"},
+    "commands": {
+        *("base", "build", "machine", "measure", "results", "server", "schemes", "heat", "tune"),
+        "commands",
+    },
 }
 """The packages that the modules of each package may import."""
 

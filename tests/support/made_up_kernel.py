@@ -48,6 +48,7 @@ COUNTS = {
 SETTINGS = {
     "tiering/policies": "none naive kloc kloc-cap",
     "tiering/policy": "kloc",
+    "tiering/has_contexts": "1",
     "tiering/scan_us": "1000000",
     "tiering/rate_mbps": "512",
     "tiering/pin": "8",

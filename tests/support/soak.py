@@ -27,6 +27,11 @@ MINUTES: dict[str, float] = {
     f"{DEBUG}other_debug_kernels_report_nothing[debug-rt-memory]": 12,
     f"{DEBUG}other_debug_kernels_report_nothing[debug-kcsan-file systems]": 20,
     f"{DEBUG}other_debug_kernels_report_nothing[debug-kcsan-memory]": 16,
+    f"{DEBUG}selftests_cause_no_reports[debug]": 6,
+    f"{DEBUG}selftests_cause_no_reports[debug-rt]": 6,
+    f"{DEBUG}selftests_cause_no_reports[debug-kcsan]": 6,
+    f"{DEBUG}relocatable_slabs_cause_no_reports[debug-rt]": 2,
+    f"{DEBUG}relocatable_slabs_cause_no_reports[debug-kcsan]": 4,
     "tests/soak/test_repeat.py": 6,
 }
 """About how long each piece takes on two cores once what it needs is built, by the beginning of the

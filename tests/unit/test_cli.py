@@ -309,6 +309,8 @@ def test_command_without_extras_imports_none(name: str) -> None:
         assert packages <= {"base", "cli", "commands", "server"}
         others = [other for other in commands.COMMANDS if other.group != commands.SERVER]
         assert not {other.module for other in others} & set(modules)
+    if name == "scheme":
+        assert packages <= {"base", "cli", "commands", "schemes"}
 
 
 def test_extras_are_installed_before_the_command_is_imported(

@@ -12,6 +12,7 @@ import pytest
 from kloc import cli
 from kloc.base.paths import PROJECT
 from kloc.machine import profile
+from kloc.machine.job import Swap
 from kloc.measure import policy, workload
 from kloc.measure.workload import FULL, QUICK, WorkloadFailed
 
@@ -102,10 +103,22 @@ def test_policy_of_the_guide_sets_what_it_says(
     assert eager.expect == ("promoted", "demoted")
 
 
+def test_policy_with_a_scheme_in_the_guide_swaps_to_the_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "disk.toml").write_text(example("toml", 3))
+    (tmp_path / "baseline.toml").write_text(policy.path("baseline").read_text())
+    monkeypatch.setattr(policy, "POLICIES", tmp_path)
+    disk = policy.load("disk")
+    assert disk.scheme is not None and disk.scheme.name == "prcl"
+    assert disk.swap is not None
+    assert disk.swap.swap(profile.load("tiered")) == Swap("file", 256 << 20)
+
+
 def test_policy_of_the_kernel_in_the_guide_is_selected_last(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.toml").write_text(example("toml", 3))
+    (tmp_path / "mine.toml").write_text(example("toml", 4))
     monkeypatch.setattr(policy, "POLICIES", tmp_path)
     settings = policy.load("mine").settings("", profile.load("tiered"))
     assert list(settings.items())[-1] == (policy.SELECTED, "mine")

@@ -17,7 +17,7 @@ LAST_LINES = 15
 """How many lines of pip's output an error quotes."""
 
 
-SECONDS = {"measure": 20, "dev": 15}
+SECONDS = {"measure": 20, "dev": 15, "tune": 20}
 """About how long the installation of each extra takes."""
 
 
@@ -40,7 +40,7 @@ def require(extra: str, user: str) -> None:
     if not PYPROJECT.exists():
         raise KlocError(
             f"{user} needs a checkout of kloc, and there is none here",
-            "in the machine, use kloc status, top, exec, choose and release",
+            "in the machine, use kloc status, top, exec, choose, release, scheme and heatmap",
         )
     if not _is_own():
         raise KlocError(

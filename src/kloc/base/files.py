@@ -41,14 +41,16 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_json(path: Path | None, content: Any) -> None:
+def write_json(path: Path | None, content: Any, indent: int | None = 1) -> None:
     """Write `content` as JSON to `path`, or to stdout if `path` is `-`; do nothing for None.
+
+    Lines are indented by `indent` characters for each level; None writes one line.
 
     Raises KlocError if the file cannot be written.
     """
     if path is None:
         return
-    text = json.dumps(content, indent=1)
+    text = json.dumps(content, indent=indent)
     if str(path) == "-":
         print(text)
     else:

@@ -58,8 +58,13 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """What QEMU boots: the ELF file, which the machine need not decompress."""
-        return self.vmlinux
+        """What QEMU boots: the ELF file, which the machine need not decompress.
+
+        With KASAN, the bzImage: entered by PVH, the kernel calls memcmp() before there is the
+        shadow memory that memcmp() looks at.
+        """
+        kasan = "CONFIG_KASAN=y" in self.config.read_text().splitlines()
+        return self.bzimage if kasan else self.vmlinux
 
     @property
     def initramfs(self) -> None:

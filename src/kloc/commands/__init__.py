@@ -15,12 +15,13 @@ from typing import Protocol, cast
 
 from kloc.base.errors import UsageError, closest
 
-MEASURE, INSPECT, SERVER, DEVELOP = "measure", "inspect", "server", "develop"
+MEASURE, INSPECT, SERVER, SCHEMES, DEVELOP = "measure", "inspect", "server", "schemes", "develop"
 
 GROUPS = {
     MEASURE: "measure programs in the two-tier machine",
     INSPECT: "inspect what can be measured",
     SERVER: "inspect and control contexts on the running kernel",
+    SCHEMES: "apply memory management schemes on any kernel with DAMON",
     DEVELOP: "develop, and set up this host",
 }
 """The groups of `kloc --help` with their titles, in order."""
@@ -105,10 +106,13 @@ COMMANDS = (
         "choose", SERVER, "choose running processes whose files get contexts", aliases=("enable",)
     ),
     Command("release", SERVER, "undo kloc choose for running processes", aliases=("disable",)),
+    Command("scheme", SCHEMES, "check, show, apply and stop schemes"),
+    Command("tune", SCHEMES, "find the best threshold of a scheme", ("tune",), takes_program=True),
+    Command("heatmap", SCHEMES, "show which memory is accessed when", takes_program=True),
     Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA),
     Command("kernel", DEVELOP, "build the kernel, or work on it as a git tree", _MEASURE_EXTRA),
     Command("pins", DEVELOP, "show or move the pinned versions of packages", _MEASURE_EXTRA),
-    Command("test", DEVELOP, "run the tests and the linters", (*_MEASURE_EXTRA, "dev")),
+    Command("test", DEVELOP, "run the tests and the linters", (*_MEASURE_EXTRA, "tune", "dev")),
     Command(
         "doctor", DEVELOP, "check this host, show and prune the cache directory", _MEASURE_EXTRA
     ),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kloc.base import terminal
 from kloc.base.errors import UsageError
-from kloc.commands import options, output, values
+from kloc.commands import completers, options, output, values
 from kloc.machine import profile
 from kloc.measure import speed
 from kloc.measure.cost import kernels
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GROUP",
         help=f"with machine: the known answers to measure (default: {names})",
     )
-    options.complete_names(action, lambda: [one.name for one in answers.GROUPS])
+    completers.complete_names(action, lambda: [one.name for one in answers.GROUPS])
     group = parser.add_argument_group("measurement")
     names = ", ".join(column.name for column in kernels.COLUMNS[1:])
     action = group.add_argument(
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help=f"with cost: the kernels to compare with the unpatched one (default: {names})",
     )
-    options.complete_names(action, lambda: [column.name for column in kernels.COLUMNS])
+    completers.complete_names(action, lambda: [column.name for column in kernels.COLUMNS])
     action = group.add_argument(
         "--machines",
         type=values.comma_list,
@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with machine: the machines, or profiles of your own that end in .toml "
         "(default: all; kloc machines lists them)",
     )
-    options.complete_names(action, profile.names, ".toml")
+    completers.complete_names(action, profile.names, ".toml")
     options.add(parser.add_argument_group("output"), "json", "dry-run")
 
 

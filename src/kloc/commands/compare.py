@@ -11,13 +11,14 @@ from typing import Any
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.words import plural
-from kloc.commands import options, output, stored_results, values
+from kloc.commands import completers, options, output, stored_results, values
+from kloc.heat import records
 from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import ahead, core_time, details, document, inputs, table, versions
+from kloc.results import ahead, core_time, details, document, efficiency, inputs, table, versions
 from kloc.results.growing_file import GrowingFile
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORKLOAD",
         help="a workload to measure (kloc workloads lists them), or a result file (.json) to show",
     )
-    options.complete_names(workloads, workload.names, ".json")
+    completers.complete_names(workloads, workload.names, ".json")
     group = parser.add_argument_group("measurement")
     policies = group.add_argument(
         "--policies",
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help=f"the policies to compare (default: {', '.join(policy.COMPARED)})",
     )
-    options.complete_names(policies, policy.names)
+    completers.complete_names(policies, policy.names)
     seeds = group.add_mutually_exclusive_group()
     seeds.add_argument(
         "--seeds",
@@ -95,8 +96,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the baseline of the ratios seed by seed (default: the first measured one of "
         f"{', '.join(ahead.BASELINES)})",
     )
-    options.complete_names(against, policy.names)
+    completers.complete_names(against, policy.names)
     options.add(group, "json", "report")
+    heatmaps = group.add_argument(
+        "--heatmaps",
+        type=values.comma_list,
+        default=(),
+        metavar="A.json,B.json",
+        help="with --report: show these heat maps, too, which kloc heatmap --json has written",
+    )
+    completers.complete_names(heatmaps, list, ".json")
     group.add_argument(
         "--resume",
         type=Path,
@@ -124,6 +133,8 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and args.json is None:
         args.json = args.resume
     output.check(args)
+    # Before anything runs, so that a wrong file costs nothing.
+    args.heat = _heatmaps(args)
     if shown:
         options.refuse(args, RUN_OPTIONS, "result files are shown, nothing is run", "leave it out")
         return _compare_files(args, [Path(name) for name in shown])
@@ -142,6 +153,14 @@ def run(args: argparse.Namespace) -> int:
     notes = [kernel_support.note(missing)] if missing else []
     _measure(args, parts, todo, policies, stored, notes)
     return 0
+
+
+def _heatmaps(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what --heatmaps adds to the report. Raises an error if a file has no heat map."""
+    if args.heatmaps and args.report is None:
+        raise UsageError("--heatmaps shows heat maps in a report", "name its file with --report")
+    found = [records.read(Path(name)) for name in args.heatmaps]
+    return {"heatmaps": found} if found else {}
 
 
 def _stored(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | None:
@@ -247,8 +266,13 @@ def _noted(run: record.Run, notes: Sequence[str]) -> record.Run:
 
 
 def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
-    content = ahead.included(content, args.against)
-    output.deliver(args, content, lambda: _print_runs(content, args))
+    content = _with_ratios(content, args.against)
+    output.deliver(args, content, lambda: _print_runs(content, args), only_report=args.heat)
+
+
+def _with_ratios(content: Mapping[str, Any], against: str | None) -> dict[str, Any]:
+    """Return the document with the ratios to its baselines."""
+    return efficiency.included(ahead.included(content, against), against)
 
 
 def _list_tasks(todo: list[Task]) -> int:
@@ -276,8 +300,13 @@ def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
         )
     for content in contents:
         _check_baseline(args.against, [one["policy"] for one in content["runs"]])
-    contents = [ahead.included(content, args.against) for content in contents]
-    output.deliver(args, contents[0], lambda: _print_files(names, contents, args))
+    contents = [_with_ratios(content, args.against) for content in contents]
+    output.deliver(
+        args,
+        contents[0],
+        lambda: _print_files(names, contents, args),
+        only_report=args.heat,
+    )
     return 0
 
 
@@ -328,6 +357,7 @@ def _print_runs(content: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Print a document: tables, the ratios to the baseline, details, and notes."""
     console, runs = terminal.stdout(), content["runs"]
     console.print(*table.comparisons(runs, console.width), sep="\n")
+    console.print(*efficiency.tables(runs, args.against), sep="\n", end="")
     if ratios := ahead.lines(content, args.against):
         # Each line is whole: a narrow terminal would break it where a program looks for it.
         console.print(*ratios, "", sep="\n", markup=False, highlight=False, soft_wrap=True)

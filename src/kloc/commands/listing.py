@@ -9,7 +9,7 @@ from typing import Any
 
 from kloc.base import terminal
 from kloc.base.errors import unknown
-from kloc.commands import options, output
+from kloc.commands import completers, options, output
 
 INDENT = 2
 """By how many characters the values of a table are indented."""
@@ -18,12 +18,12 @@ Row = Mapping[str, Any]
 """One thing: its name, its summary and its details, as --json writes them."""
 
 
-def add_arguments(parser: argparse.ArgumentParser, names: options.Names, *more: str) -> None:
+def add_arguments(parser: argparse.ArgumentParser, names: completers.Names, *more: str) -> None:
     """Add the arguments and options of a list of `names`, and the shared options `more`."""
     action = parser.add_argument_group("arguments").add_argument(
         "names", nargs="*", metavar="NAME", help="show these only, with all details"
     )
-    options.complete_names(action, names)
+    completers.complete_names(action, names)
     options.add(parser.add_argument_group("output"), *more, "json")
 
 

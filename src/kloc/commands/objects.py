@@ -6,9 +6,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
-from kloc.base import terminal
+from kloc.base import plots, terminal
 from kloc.commands import options, output
 from kloc.machine import profile
 from kloc.machine.parts import Parts
@@ -48,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser.add_argument_group("machine"), "machine", "variant")
     group = parser.add_argument_group("output")
     options.add(group, "json", "report")
-    group.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw the results to FILE, a .svg or .png"
-    )
+    output.add_plot(group, "the results")
     options.add(group, "follow", "dry-run")
 
 
@@ -58,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Measure both inputs."""
     output.check(args)
     if args.plot:
-        object_plot.check_plot(args.plot)
+        plots.check(args.plot)
     chosen = workload.load(args.workload)
     tasks = object_use.tasks(chosen, options.machine(args), args.seed)
     if args.dry_run:

@@ -8,13 +8,14 @@ functions below.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.build import foreign_kernel
 from kloc.commands import output, values
+from kloc.commands.completers import complete_names
 from kloc.machine import profile
 from kloc.measure import policy, workload
 
@@ -25,8 +26,6 @@ NOT_READABLE = "make it readable, or run kloc as a user with access"
 
 # Parsers and groups of options: what arguments can be added to.
 _Container = argparse._ActionsContainer
-
-Names = Callable[[], Iterable[str]]
 
 
 def add(container: _Container, *names: str) -> None:
@@ -43,19 +42,6 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
         help="the workload to measure (kloc workloads lists them)",
     )
     complete_names(action, workload.names)
-
-
-def complete_names(action: argparse.Action, names: Names, suffix: str = "") -> None:
-    """Let a shell complete the action's value with `names`, and with files that end in `suffix`.
-
-    In a list such as `--policies stock,t<TAB>`, the part after the last comma is completed.
-    """
-
-    def complete(prefix: str, **_: object) -> list[str]:
-        before = prefix[: prefix.rfind(",") + 1]
-        return [before + name for name in names()] + (_files(prefix, suffix) if suffix else [])
-
-    action.completer = complete  # type: ignore[attr-defined]
 
 
 def chosen_policy(args: argparse.Namespace) -> policy.Policy:
@@ -128,12 +114,6 @@ def refuse(
     ]
     if given:
         raise UsageError(f"{', '.join(given)}: {reason}", hint)
-
-
-def _files(prefix: str, suffix: str) -> list[str]:
-    from argcomplete.completers import FilesCompleter
-
-    return list(FilesCompleter([suffix.lstrip(".")])(prefix))
 
 
 def _policy(container: _Container) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,13 @@ def is_stdout(args: argparse.Namespace) -> bool:
     return bool(args.json == STDOUT)
 
 
+def add_plot(group: argparse._ArgumentGroup, what: str) -> None:
+    """Add --plot, which draws `what`; kloc.base.plots.check says whether the file can be."""
+    group.add_argument(
+        "--plot", type=Path, metavar="FILE", help=f"draw {what} to FILE, a .svg or .png"
+    )
+
+
 def check(args: argparse.Namespace) -> None:
     """Raise KlocError unless all files that the options name can be written.
 
@@ -59,18 +66,28 @@ def check(args: argparse.Namespace) -> None:
             )
 
 
-def deliver(args: argparse.Namespace, content: Any, show: Callable[[], None]) -> None:
+def deliver(
+    args: argparse.Namespace,
+    content: Any,
+    show: Callable[[], None],
+    indent: int | None = 1,
+    only_report: Mapping[str, Any] | None = None,
+) -> None:
     """Write `content` to the files that --json and --report name, and call `show`.
+
+    `indent` is that of the JSON; None writes one line, for long lists of numbers. `only_report` is
+    what the report gets in addition.
 
     `show` prints tables, and is not called if the JSON goes to stdout. It is called last, because
     its output may go to a program that stops reading, and it is called even if a file could not
     be written: the results may have taken minutes.
     """
     try:
-        files.write_json(args.json, content)
+        files.write_json(args.json, content, indent)
         if getattr(args, "report", None) is not None:
             # This imports the plotting libraries.
-            importlib.import_module("kloc.results.report").write(args.report, content)
+            report = importlib.import_module("kloc.results.report")
+            report.write(args.report, {**content, **only_report} if only_report else content)
     finally:
         if not is_stdout(args):
             show()

@@ -6,9 +6,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from kloc.base.sizes import exact_size
 from kloc.commands import listing
 from kloc.machine import profile
 from kloc.measure import policy
+from kloc.measure.scheme_use import SchemeUse
+from kloc.schemes import scaled, text, units
 
 USAGE = ("[options] [NAME...]",)
 
@@ -34,6 +37,26 @@ def run(args: argparse.Namespace) -> int:
     return listing.show(args, "policy", [_row(policy.load(name), host) for name in policy.names()])
 
 
+def _scheme(use: SchemeUse, host: profile.Profile) -> dict[str, Any]:
+    """Return what DAMON does under a policy on a machine."""
+    attributes = scaled.attributes(use.attributes, host.scale) if use.divided else use.attributes
+    return {
+        "schemes": [text.format_scheme(one) for one in use.schemes] or "none: DAMON only monitors",
+        "target": use.target,
+        "sampling, aggregation, update": ", ".join(
+            units.format_time(time)
+            for time in (attributes.sampling_us, attributes.aggregation_us, attributes.update_us)
+        ),
+        "regions": f"{attributes.min_regions} to {attributes.max_regions}",
+        **{
+            f"{workload}, tuned on seed {tuned.seed}": "; ".join(
+                text.format_scheme(one) for one in use.chosen(workload)
+            )
+            for workload, tuned in use.tuned.items()
+        },
+    }
+
+
 def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
     return {
         "name": one.name,
@@ -44,5 +67,9 @@ def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
             path: f"{value:.10g} / {host.scale:g}" for path, value in one.divided.items()
         },
         "settings of": dict(one.settings_of),
+        "scheme": _scheme(one.scheme, host) if one.scheme else {},
+        "swap": f"{one.swap.kind}, {exact_size(one.swap.swap(host).size_bytes)}"
+        if one.swap
+        else "",
         "tuned": {name: dict(values) for name, values in one.tuned.items()},
     }

@@ -12,7 +12,7 @@ from typing import Any
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.commands import options, output, own_program
+from kloc.commands import completers, options, output, own_program
 from kloc.machine import guest_commands, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORKLOAD",
         help="the workload to measure (kloc workloads lists them)",
     )
-    options.complete_names(workloads, workload.names)
+    completers.complete_names(workloads, workload.names)
     options.add(parser.add_argument_group("measurement"), "policy", "seed", "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variant", "kernel")
     group = parser.add_argument_group("a program of your own")
@@ -144,11 +144,13 @@ def _run_program(args: argparse.Namespace) -> int:
         scripts=scripts,
         settings=used.settings("", host),
         timing=used.timing,
+        parameters=used.parameters,
         seed=args.seed,
         packages=(*args.packages, *(guest_commands.PACKAGES if with_kloc else ())),
         copies=copies,
         follow=args.follow,
         commands=with_kloc,
+        **used.watching("", host),
     )
     if args.dry_run:
         print(

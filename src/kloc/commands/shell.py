@@ -44,6 +44,12 @@ def run(args: argparse.Namespace) -> int:
             "it follows from the run of another policy",
             "choose another one with --policy",
         )
+    if used.scheme or used.swap:
+        raise KlocError(
+            f"policy {used.name} cannot be used in a shell: its swap and its scheme are set up for "
+            "a workload",
+            "choose another one with --policy; kloc scheme apply applies a scheme in the shell",
+        )
     packages = (*args.packages, *guest_commands.PACKAGES)
     job = Job(
         name="shell",
@@ -51,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
         scripts={},
         settings=used.settings("", host),
         timing=used.timing,
+        parameters=used.parameters,
         packages=packages,
         copies=options.copies(args),
         shell=True,

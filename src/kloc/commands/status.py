@@ -183,7 +183,7 @@ def _wasted(status: Mapping[str, Any]) -> str:
     )
     if not copied:
         return "no page was copied"
-    return f"{freed} freed and {returned} moved back within ten scans"
+    return f"{freed} freed and {returned} moved back too soon"
 
 
 def _knode_memory(status: Mapping[str, Any]) -> str:

@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument(
         "--interval",
-        type=values.seconds,
+        type=values.interval,
         default=2.0,
         metavar="SECONDS",
         help="update the list after so many seconds (default: %(default)g)",

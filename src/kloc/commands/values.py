@@ -10,7 +10,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from fractions import Fraction
 
-SECONDS_MIN, SECONDS_MAX = 0.1, 86400.0
+INTERVAL_MIN, INTERVAL_MAX = 0.1, 86400.0
 
 SEED_MAX = (1 << 32) - 1
 
@@ -59,16 +59,16 @@ def _seed_range(text: str, part: str) -> range:
     return range(int(first), int(last) + 1)
 
 
-def seconds(text: str) -> float:
-    """Return a number of seconds from SECONDS_MIN to SECONDS_MAX."""
+def interval(text: str) -> float:
+    """Return a number, without a unit, of seconds from INTERVAL_MIN to INTERVAL_MAX."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     # False for NaN, too.
-    if not SECONDS_MIN <= value <= SECONDS_MAX:
+    if not INTERVAL_MIN <= value <= INTERVAL_MAX:
         raise ArgumentTypeError(
-            f"'{text}' is not a number of seconds from {SECONDS_MIN:g} to {SECONDS_MAX:g}"
+            f"'{text}' is not a number of seconds from {INTERVAL_MIN:g} to {INTERVAL_MAX:g}"
         )
     return value
 

@@ -14,6 +14,32 @@ UNMODELLED_CPUS = 2
 """The number of CPUs without the timing model: enough for races between two threads."""
 
 
+MEMORY_INTERVAL_US = 5_000
+"""How often the memory that processes use is sampled, in simulated time."""
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Swap of the guest: compressed memory (`kind` is "zram"), or a file on /data ("file")."""
+
+    kind: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Damon:
+    """DAMON of the guest: what is written to its files, but for target and state.
+
+    `target` is "physical", or "processes": those of the job. New ones are looked for every
+    `update_us`. Of physical memory, each kdamond monitors one of `nodes`, None for all memory.
+    """
+
+    writes: tuple[tuple[str, str], ...]
+    target: str
+    update_us: int
+    nodes: tuple[int | None, ...] = (None,)
+
+
 @dataclass(frozen=True)
 class Job:
     """What runs on which machine.
@@ -41,6 +67,9 @@ class Job:
                   kloc.machine.guest_commands
     instructions  estimate of the instructions that the job executes, to estimate the time left
     modelled      measure with the timing model
+    swap, damon   swap and DAMON of the guest; with either of them, the memory that processes use
+                  is sampled in the measured region
+    parameters    additional parameters of the guest's kernel
 
     Without `modelled` nothing is measured: two CPUs run at the same time, in the host's time.
     """
@@ -64,6 +93,14 @@ class Job:
     modelled: bool = True
     slices: int = 6
     disk: Path | None = None
+    swap: Swap | None = None
+    damon: Damon | None = None
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def samples_memory(self) -> bool:
+        """Whether the memory that processes use is sampled in the measured region."""
+        return self.swap is not None or self.damon is not None
 
     @property
     def prepares(self) -> bool:
@@ -92,4 +129,7 @@ class Raw:
 
 def cpu_count(job: Job) -> int:
     """Return how many CPUs the machine has, spare ones included."""
-    return job.profile.cores + job.profile.spare_cores if job.modelled else UNMODELLED_CPUS
+    profile = job.profile
+    if job.modelled:
+        return profile.cores + profile.spare_cores
+    return UNMODELLED_CPUS * profile.sockets

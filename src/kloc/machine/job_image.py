@@ -12,7 +12,7 @@ from kloc.build import root
 from kloc.build.ext4 import make_ext4
 from kloc.build.guest_image import normalized, with_git_mode
 from kloc.machine import guest_commands
-from kloc.machine.job import Job
+from kloc.machine.job import MEMORY_INTERVAL_US, Job
 from kloc.machine.parts import Parts
 
 
@@ -33,6 +33,7 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     if parts.kernel.initramfs is not None:
         # The agent must not expect everything of a kernel that was not built for the machine.
         texts["foreign"] = ""
+    texts.update(_watching(job))
     texts.update(job.scripts)
     files: dict[str, Path] = {}
     for name, text in texts.items():
@@ -40,9 +41,24 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
         files[f"/kloc/job/{name}"] = directory / name
     if job.commands:
         files.update(guest_commands.write_files(directory))
-    files.update({f"/usr/local/bin/{path.name}": path for path in parts.programs})
+    programs = (*parts.programs, *(parts.watchers if job.samples_memory else ()))
+    files.update({f"/usr/local/bin/{path.name}": path for path in programs})
     copies = {str(path.absolute()): path for path in job.copies}
     pack({**files, **copies}, image, frozenset(copies))
+
+
+def _watching(job: Job) -> dict[str, str]:
+    """Return the agent's files about swap, DAMON and samples of memory."""
+    texts = {}
+    if job.swap is not None:
+        texts["swap"] = f"{job.swap.kind} {job.swap.size_bytes}\n"
+    if job.damon is not None:
+        texts["damon"] = "".join(f"{path} {value}\n" for path, value in job.damon.writes)
+        nodes = " ".join("all" if node is None else str(node) for node in job.damon.nodes)
+        texts["target"] = f"{job.damon.target} {job.damon.update_us} {nodes}\n"
+    if job.samples_memory:
+        texts["memory"] = f"{MEMORY_INTERVAL_US}\n"
+    return texts
 
 
 def _mode(job: Job) -> str:

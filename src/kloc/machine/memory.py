@@ -6,6 +6,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from typing import NamedTuple
 
 from kloc.machine.profile import Profile
 
@@ -25,10 +26,34 @@ where there is none; on a server it is negligible.
 TIERS = ("fast", "slow")
 
 
-def memory_ranges(profile: Profile) -> list[tuple[int, int, int]]:
-    """Return (tier, physical start, bytes) of each node, which is one range below 4 GiB."""
-    split = DMA_ZONE + profile.fast.capacity
-    return [(0, 0, split), (1, split, profile.slow.capacity)]
+class Range(NamedTuple):
+    """The memory of a node: its tier, where it starts, its bytes, and where in the tier's file."""
+
+    tier: int
+    start: int
+    size: int
+    offset: int
+
+
+def memory_ranges(profile: Profile) -> list[Range]:
+    """Return the range of each node, fast ones first. All are below 4 GiB, without gaps."""
+    ranges: list[Range] = []
+    start = 0
+    for tier, capacity in enumerate((profile.fast.capacity, profile.slow.capacity)):
+        offset = 0
+        for _ in range(profile.sockets):
+            size = capacity // profile.sockets + (0 if ranges else DMA_ZONE)
+            ranges.append(Range(tier, start, size, offset))
+            start, offset = start + size, offset + size
+    return ranges
+
+
+def file_sizes(profile: Profile) -> dict[str, int]:
+    """Return the bytes of each tier's memory, by its name in TIERS."""
+    sizes = dict.fromkeys(TIERS, 0)
+    for node in memory_ranges(profile):
+        sizes[TIERS[node.tier]] += node.size
+    return sizes
 
 
 class SharedMemory:
@@ -36,7 +61,7 @@ class SharedMemory:
 
     def __init__(self, profile: Profile, fast_frames: bytes | None = None) -> None:
         """Create a file for each tier, one for progress, and one for `fast_frames` if given."""
-        sizes = {TIERS[tier]: size for tier, _, size in memory_ranges(profile)}
+        sizes = file_sizes(profile)
         sizes[PROGRESS] = RECORD.size
         if fast_frames is not None:
             sizes[FAST_FRAMES] = len(fast_frames)

@@ -49,8 +49,8 @@ def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
         *_tier_lines("slow", profile.slow),
     ]
     lines += [
-        f"ram={tier},{start},{size},{memory[TIERS[tier]]},0"
-        for tier, start, size in memory_ranges(profile)
+        f"ram={node.tier},{node.start},{node.size},{memory[TIERS[node.tier]]},{node.offset}"
+        for node in memory_ranges(profile)
     ]
     lines += [f"{name}={memory[name]}" for name in (PROGRESS, FAST_FRAMES) if name in memory]
     if job.follow:

@@ -18,9 +18,16 @@ FREE = guest_image.FILES / "kloc-free.c"
 """The program that asks a kernel which frames are free, if the timing model cannot see it."""
 
 
+WATCHERS = (guest_image.FILES / "kloc-memory.c", guest_image.FILES / "kloc-damon.c")
+"""The programs that sample memory, and that give DAMON its target."""
+
+
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a machine, in the cache. The guest has `programs` in its PATH."""
+    """The parts of a machine, in the cache.
+
+    The guest has `programs` in its PATH, and `watchers`, too, if its job needs them.
+    """
 
     root: Root
     qemu: Qemu
@@ -28,6 +35,7 @@ class Parts:
     plugin: Path
     image: guest_image.GuestImage
     programs: tuple[Path, ...] = ()
+    watchers: tuple[Path, ...] = ()
 
 
 def prepare_parts(
@@ -46,4 +54,5 @@ def prepare_parts(
         plugin.build(),
         guest_image.guest_image(sorted(set(packages))),
         tuple(programs.build(source) for source in (MARK, *own, *sources)),
+        tuple(programs.build(source) for source in WATCHERS),
     )

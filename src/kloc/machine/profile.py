@@ -38,6 +38,9 @@ POINTS_MAX = 8
 CORES_MAX = 8
 """The timing model has at most this many cores, spare ones included."""
 
+SOCKETS_MAX = 2
+"""More sockets have not been tried."""
+
 HOST_RESERVE = 768 << 20
 """Bytes that QEMU and the host need in addition to the guest's memory."""
 
@@ -134,6 +137,7 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     The capacities and periods of a real machine are divided by `scale`. The workload uses `cores`;
     kernel threads may use `spare_cores`, too. A core gets up to `quantum_us` ahead of another one.
+    Cores and memory are divided among `sockets`; each has a node of fast and one of slow memory.
     """
 
     summary: str
@@ -146,9 +150,10 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fast: Tier
     slow: Tier
     storage: Storage
+    sockets: int = 1
 
 
-class Profile(Description, frozen=True):
+class Profile(Description, frozen=True, kw_only=True):
     """A machine: the content of the file `name`.toml, with variations.
 
     `variant` describes the differences from the file, and is empty if there are none.
@@ -285,6 +290,7 @@ def _problems(profile: Profile) -> Iterator[str]:
         )
     if not 0.1 <= profile.quantum_us <= QUANTUM_MAX:
         yield f"quantum_us is {profile.quantum_us}, and must be between 0.1 and {QUANTUM_MAX}"
+    yield from _socket_problems(profile)
     if not profile.scale >= 1:
         yield (
             f"scale is {profile.scale}, and must be 1 or more: "
@@ -310,6 +316,19 @@ def _problems(profile: Profile) -> Iterator[str]:
             f"fast and slow memory are {memory >> 20} MiB together, "
             f"and can be {MEMORY_MAX >> 20} MiB at most"
         )
+
+
+def _socket_problems(profile: Profile) -> Iterator[str]:
+    if not 1 <= profile.sockets <= SOCKETS_MAX:
+        yield f"sockets is {profile.sockets}, and must be between 1 and {SOCKETS_MAX}"
+    if profile.sockets > profile.cores + profile.spare_cores:
+        yield f"sockets is {profile.sockets}, and each must have a core"
+    for label, tier in (("fast", profile.fast), ("slow", profile.slow)):
+        if tier.capacity % (profile.sockets * CAPACITY_STEP):
+            yield (
+                f"{label}.capacity is {tier.capacity} bytes, and must be a multiple of "
+                f"{CAPACITY_STEP >> 20} MiB for each of {profile.sockets} sockets"
+            )
 
 
 def _cpu_problems(cpu: Cpu) -> Iterator[str]:

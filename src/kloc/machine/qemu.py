@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 from kloc.machine.job import Job, cpu_count
-from kloc.machine.memory import DMA_ZONE, TIERS, memory_ranges
+from kloc.machine.memory import DMA_ZONE, TIERS, Range, memory_ranges
 from kloc.machine.parts import Parts
 from kloc.machine.profile import Profile, Storage
 
@@ -42,10 +43,11 @@ def hardware_arguments(
 
     `memory` maps fast and slow to the files that back them.
     """
-    total = sum(size for _, _, size in memory_ranges(profile))
+    total = sum(node.size for node in memory_ranges(profile))
     return [
         # RDRAND follows -seed. A kernel without it burns seconds to make random numbers.
-        *("-machine", "pc,hmat=on", "-cpu", "Nehalem,+rdrand", "-smp", str(cpus)),
+        *("-machine", "pc,hmat=on", "-cpu", "Nehalem,+rdrand"),
+        *("-smp", f"{cpus},sockets={profile.sockets}" if profile.sockets > 1 else str(cpus)),
         *("-m", str(total >> 20), "-seed", str(seed)),
         *("-rtc", "base=2024-01-01,clock=vm", "-nic", "none"),
         *("-nodefaults", "-display", "none", "-no-reboot"),
@@ -101,6 +103,7 @@ def kernel_command_line(job: Job) -> str:
             # Mixed into the kernel's random numbers, and so into address space layouts.
             f"kloc.seed={job.seed}",
             *(["quiet"] if job.shell else []),
+            *job.parameters,
         )
     )
 
@@ -126,27 +129,55 @@ def _disk_arguments(number: int, image: Path, storage: Storage, kept: bool) -> l
 
 
 def _numa_arguments(profile: Profile, memory: Mapping[str, str], cpus: int) -> list[str]:
-    """Return QEMU's arguments for two nodes, the second without CPUs, and an HMAT of their speeds.
+    """Return QEMU's arguments for the nodes and an HMAT of their speeds. Only fast ones have CPUs.
 
-    Without the HMAT, the kernel would put both nodes in one tier and demote nothing.
+    Without the HMAT, the kernel would put all nodes in one tier and demote nothing. It has the
+    speeds of a tier for the socket that the node belongs to.
     """
+    sockets = profile.sockets
     argv = []
-    for node, _, size in memory_ranges(profile):
-        name = TIERS[node]
-        backend = f"memory-backend-file,id={name},share=on,mem-path={memory[name]},size={size}"
-        cpus_or_initiator = f"cpus=0-{cpus - 1}" if node == 0 else "initiator=0"
-        argv += [
-            "-object",
-            backend,
-            "-numa",
-            f"node,nodeid={node},memdev={name},{cpus_or_initiator}",
-        ]
-    argv += ["-numa", "dist,src=0,dst=1,val=20"]
-    for node, tier in enumerate((profile.fast, profile.slow)):
-        lb = f"hmat-lb,initiator=0,target={node},hierarchy=memory"
+    for node, memory_range in enumerate(memory_ranges(profile)):
+        argv += _node_arguments(node, memory_range, memory, _cpus_of(node, sockets, cpus))
+    for node, other in combinations(range(2 * sockets), 2):
+        argv += ["-numa", f"dist,src={node},dst={other},val={_distance(node, other, sockets)}"]
+    for node in range(2 * sockets):
+        tier = (profile.fast, profile.slow)[node // sockets]
+        lb = f"hmat-lb,initiator={node % sockets},target={node},hierarchy=memory"
         argv += ["-numa", f"{lb},data-type=access-latency,latency={tier.read_latency_ns:.0f}"]
         argv += [
             "-numa",
             f"{lb},data-type=access-bandwidth,bandwidth={tier.read_bandwidth * 1000:.0f}M",
         ]
     return argv
+
+
+def _node_arguments(
+    node: int, memory_range: Range, memory: Mapping[str, str], cpus_or_initiator: str
+) -> list[str]:
+    name = TIERS[memory_range.tier]
+    backend = f"memory-backend-file,id=node{node},share=on,mem-path={memory[name]}"
+    backend += f",size={memory_range.size}"
+    # Not for 0: the option is no part of a run's inputs until it is needed.
+    backend += f",offset={memory_range.offset}" if memory_range.offset else ""
+    return [
+        *("-object", backend),
+        *("-numa", f"node,nodeid={node},memdev=node{node},{cpus_or_initiator}"),
+    ]
+
+
+def _cpus_of(node: int, sockets: int, cpus: int) -> str:
+    """Return the option that says which CPUs a node has, or whose the node is."""
+    if node >= sockets:
+        return f"initiator={node - sockets}"
+    first, end = (cpus * socket // sockets for socket in (node, node + 1))
+    return f"cpus={first}-{end - 1}"
+
+
+def _distance(node: int, other: int, sockets: int) -> int:
+    """Return the distance of two nodes: slow memory is 10 farther than fast memory, as is a socket.
+
+    The kernel demotes to the nearest slow node.
+    """
+    is_slow = other >= sockets
+    is_remote = node % sockets != other % sockets
+    return 10 + 10 * is_slow + (11 if is_remote else 0)

@@ -7,7 +7,8 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
@@ -48,6 +49,10 @@ def _descend(value: Any, expected: Any, part: str) -> tuple[Any, Any]:
     """Return the value and the type of the field `part`, such as `fast` or `expect[0]`."""
     name, _, index = part.rstrip("]").partition("[")
     kind = next(field.type for field in msgspec.structs.fields(expected) if _key(field) == name)
+    # A table that the file need not have: its type is the Struct or None.
+    given = [one for one in get_args(kind) if one is not NoneType]
+    if len(given) == 1 and isinstance(given[0], type) and issubclass(given[0], msgspec.Struct):
+        kind = given[0]
     return (value[name][int(index)] if index else value[name]), kind
 
 

@@ -18,12 +18,16 @@ from kloc.machine.job import Job
 from kloc.machine.parts import Parts
 from kloc.machine.profile import Profile
 from kloc.measure.policy import OFF, Policy
+from kloc.schemes.sysfs import KDAMONDS
 
 JOB = "kernel-check"
 """The name of the job that asks the kernel."""
 
 FREE_FRAMES = "/proc/kpageflags"
 """The file from which the oracle knows the frames that are free (machine/guest/kloc-free.c)."""
+
+ZRAM = "/sys/block/zram0/disksize"
+"""The file that a kernel with zram has."""
 
 ABSENT, REFUSED = "absent", "refused"
 """What the job prints before the number of a setting that the kernel does not take."""
@@ -76,6 +80,8 @@ def _settings(policy: Policy, workloads: Iterable[str], host: Profile) -> list[S
     """Return what a policy writes for any of the workloads, and reads, in this order."""
     written = [item for name in workloads for item in policy.settings(name, host).items()]
     read = [(FREE_FRAMES, "")] if policy.frames_from else []
+    read += [(ZRAM, "")] if policy.swap and policy.swap.kind == "zram" else []
+    read += [(f"{KDAMONDS}/nr_kdamonds", "")] if policy.scheme else []
     return list(dict.fromkeys([*written, *read]))
 
 

@@ -10,10 +10,13 @@ A policy is the file policies/NAME.toml:
     frames_from = "all-slow" # optional: time those page frames as fast memory that stalled
                              # cores most in the run of this policy (the oracle)
     expect = ["demoted"]     # optional: counters; if all are 0, the policy did nothing
+    parameters = ["..."]     # optional: parameters of the kernel, from boot on
+    [scheme], [swap]         # optional: DAMON and swap, see kloc.measure.scheme_use
     [set]                    # files of /proc/sys and /sys, and the values to write
     [divided]                # periods of the full-size machine in such files; each is
                              # divided by the machine's scale (docs/machine.md)
     [for.WORKLOAD]           # values for one workload, found by a search; these win
+    [tune]                   # files, and for each the values that kloc tune tries
     [settings_of]            # files, and for each the policy whose value it gets, on each workload;
                              # a file that the other does not write is not written
 
@@ -35,6 +38,8 @@ from kloc.base.errors import KlocError, unknown
 from kloc.base.paths import PROJECT
 from kloc.machine import toml_file
 from kloc.machine.profile import Profile
+from kloc.measure import scheme_use
+from kloc.measure.scheme_use import SchemeTable, SchemeUse, SwapTable, SwapUse
 
 POLICIES = PROJECT / "policies"
 DEFAULT = "kloc"
@@ -49,7 +54,7 @@ OFF = ("0", "none", "naive")
 """Values of files that a kernel need not have: without the file, it does what they ask for."""
 
 TIMINGS = ("fast", "slow")
-COUNTERS = ("promoted", "demoted", "hint_faults")
+COUNTERS = ("promoted", "demoted", "hint_faults", "monitored", "paged_out", "huge_pages")
 
 HINT = 'docs/guide.md ("Add a policy") has an example with every table'
 
@@ -66,10 +71,14 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
     timing: str | None = None
     frames_from: str | None = None
     expect: list[str] | None = None
+    parameters: list[str] | None = None
     set: dict[str, Any] = {}
     divided: dict[str, Any] = {}
     tuned: dict[str, Any] = {}
+    tune: dict[str, Any] = {}
     settings_of: dict[str, Any] = {}
+    scheme: SchemeTable | None = None
+    swap: SwapTable | None = None
 
 
 @dataclass(frozen=True)
@@ -89,11 +98,22 @@ class Policy:
     timing: str | None = None
     frames_from: str | None = None
     expect: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
     divided: Mapping[str, float] = field(default_factory=dict)
     tuned: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    tune: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings_of: Mapping[str, str] = field(default_factory=dict)
     fast_kinds: tuple[str, ...] | None = None
+    scheme: SchemeUse | None = None
+    swap: SwapUse | None = None
+
+    def watching(self, workload: str, profile: Profile) -> dict[str, Any]:
+        """Return the arguments of a Job that say what DAMON and swap do for a workload."""
+        return {
+            "swap": self.swap and self.swap.swap(profile),
+            "damon": self.scheme and self.scheme.damon(workload, profile),
+        }
 
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
         """Return the value of each file for a workload on a machine, in the order to write them."""
@@ -131,10 +151,14 @@ def load(name: str) -> Policy:
         timing=content.timing,
         frames_from=content.frames_from,
         expect=tuple(content.expect or ()),
+        parameters=tuple(content.parameters or ()),
         set=_texts(content.set),
         divided={key: float(value) for key, value in content.divided.items()},
         tuned={workload: _texts(table) for workload, table in content.tuned.items()},
+        tune={key: tuple(map(str, tried)) for key, tried in own.tune.items()},
         settings_of=own.settings_of,
+        scheme=scheme_use.read_scheme(content.scheme, file, HINT) if content.scheme else None,
+        swap=scheme_use.read_swap(content.swap, file) if content.swap else None,
     )
 
 
@@ -215,6 +239,10 @@ def _read(file: Path) -> Description:
     for workload, table in content.tuned.items():
         key = f"for.{workload}"
         _check_settings(toml_file.convert(table, dict, file, HINT, key), VALUE, file, key)
+    _check_settings(content.tune, list[VALUE], file, "tune")
+    for setting, tried in content.tune.items():
+        if len(set(tried)) < 2:
+            raise KlocError(f'{file}: tune."{setting}" has fewer than two values to try', HINT)
     _check_settings(content.settings_of, str, file, "settings_of")
     for table in (content.set, content.divided, *content.tuned.values()):
         if twice := next((setting for setting in content.settings_of if setting in table), None):
@@ -247,7 +275,10 @@ def _combined(base: Description, own: Description) -> Description:
     own_files = {**own.set, **own.divided}
     absent = {
         key: getattr(base, key)
-        for key in ("summary", "timing", "frames_from", "expect")
+        for key in (
+            *("summary", "timing", "frames_from", "expect", "parameters"),
+            *("scheme", "swap"),
+        )
         if getattr(own, key) is None
     }
     return msgspec.structs.replace(

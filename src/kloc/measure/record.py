@@ -6,14 +6,13 @@ A record is an entry of "runs" in a result file; docs/results.md describes its k
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from kloc.base.words import plural
-from kloc.machine import guest_console
 from kloc.machine.job import Job, Raw
+from kloc.measure import memory_use, run_notes
+from kloc.measure.kernel_counts import DEMOTED, kernel_counts
 from kloc.measure.policy import Policy
 from kloc.measure.workload import FULL, Outcome, Size
 
@@ -36,13 +35,6 @@ VMSTAT_KEPT = (
 )
 """Counters of /proc/vmstat whose change over the measured region is recorded."""
 
-EVICTED = ("pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged")
-DEMOTED = ("pgdemote_kswapd", "pgdemote_direct", "pgdemote_khugepaged")
-"""Counters of reclaimed pages, which include demoted ones, and of demoted pages.
-
-The difference is evicted to storage. A bound with evictions is invalid.
-"""
-
 PROMOTED = "pgpromote_success"
 """The counter of promoted pages."""
 
@@ -52,26 +44,8 @@ UNKNOWN = "unknown"
 MOVES = ("promoted", "demoted", "moved")
 """The keys of a time series that have moved pages."""
 
-UNDESCRIBED = (
-    "a kernel without kloc's driver: kinds of pages are unknown, and moved pages are those of "
-    "/proc/vmstat"
-)
-"""The note on a kernel that does not describe its pages and moves."""
-
-ONE_TIER = (
-    "the kernel has fast and slow memory in one tier, and so demotes and promotes nothing; "
-    "Linux 6.7 and later with CONFIG_ACPI_HMAT knows the tiers"
-)
-"""The note on a kernel that does not tell the tiers apart."""
-
 NS_PER_TICK = 10_000_000
 """The unit of /proc/stat."""
-
-SLICES_SETTLED = 8
-"""So many slices show whether the machine has settled (machine/guest/settled.awk)."""
-
-CLOCK_ERROR_MAX = 0.01
-"""A larger difference of the guest's clock from simulated time is noted."""
 
 Run = dict[str, Any]
 """A record."""
@@ -128,13 +102,21 @@ def from_raw(
         "inputs": dict(raw.inputs),
         "notes": [],
     }
+    if job.parameters:
+        run["parameters"] = list(job.parameters)
     if policy.fast_kinds is not None:
         run["placement"] = {"fast": list(policy.fast_kinds)}
+    if (memory := memory_use.memory(raw.frames)) is not None:
+        run["memory"] = memory
+    if policy.scheme is not None:
+        stats = memory_use.scheme_stats(raw.frames)
+        run["scheme"] = {**policy.scheme.as_dict(job.name, job.profile), "stats": stats}
     if "objects" in model:
         run["objects"] = model["objects"]
     if outcome.figures:
         run["figures"] = dict(outcome.figures)
-    run["notes"] = [*outcome.notes, *notes(policy, run, raw)]
+    found = run_notes.notes(policy, run, raw, described(model))
+    run["notes"] = [*outcome.notes, *found]
     return run
 
 
@@ -230,7 +212,7 @@ def machine_summary(job: Job) -> dict[str, Any]:
 
 def vmstat_change(frames: Mapping[str, str]) -> dict[str, int]:
     """Return the change of the kernel's counters over the measured region."""
-    begin, end = (_vmstat(frames[name]) for name in ("vmstat_begin", "vmstat_end"))
+    begin, end = (kernel_counts(frames[name]) for name in ("vmstat_begin", "vmstat_end"))
     return {name: end.get(name, 0) - begin.get(name, 0) for name in VMSTAT_KEPT}
 
 
@@ -242,7 +224,7 @@ def tiering(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """
     if "tiering_end" not in frames:
         return {}
-    begin, end = (_vmstat(frames[name]) for name in ("tiering_begin", "tiering_end"))
+    begin, end = (kernel_counts(frames[name]) for name in ("tiering_begin", "tiering_end"))
     changed = {name: value - begin.get(name, 0) for name, value in end.items()}
     return {"changed": {name: value for name, value in changed.items() if value}, "end": end}
 
@@ -278,66 +260,3 @@ def series(raw: Mapping[str, Any], known: bool = True) -> dict[str, Any]:
     for tier, kinds in raw.get("pages", {}).items() if known else ():
         result[f"pages_{tier}"] = kinds
     return result
-
-
-def notes(policy: Policy, run: Run, raw: Raw) -> list[str]:
-    """Return the notes of a run: warm-up, another kernel, an idle policy, evictions and so on."""
-    lines = [note] if (note := _warm_up_note(run["warm_up"], run["cold"])) else []
-    if not described(raw.model):
-        lines.append(UNDESCRIBED)
-    if raw.frames.get("tiers") == "1":
-        lines.append(ONE_TIER)
-    if absent := raw.frames.get("absent", "").split():
-        lines.append(f"not set, because the kernel does not have it: {', '.join(absent)}")
-    counted = {
-        "promoted": sum(run["migrated_pages"]["promoted"].values()),
-        "demoted": sum(run["migrated_pages"]["demoted"].values()),
-        "hint_faults": run["hint_faults"],
-    }
-    idle = [counter for counter in policy.expect if not counted[counter]]
-    if policy.expect and len(idle) == len(policy.expect):
-        lines.append(f"{policy.name} did nothing here: no {_words(idle)}")
-    elif idle:
-        lines.append(f"no {_words(idle)}")
-    # The kernel counts demoted pages as reclaimed, too.
-    evicted = sum(run["vmstat"][name] for name in EVICTED)
-    evicted -= sum(run["vmstat"][name] for name in DEMOTED)
-    if evicted > 0:
-        lines.append(f"{evicted} pages were evicted to storage")
-    # The kernel's log is more complete than the console, which omits minor messages.
-    warnings = guest_console.WARNING.findall(raw.frames.get("kernel", raw.console))
-    if warnings:
-        lines.append(f"the guest's kernel printed {len(warnings)} warnings")
-    if run["clock_error"] >= CLOCK_ERROR_MAX:
-        lines.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
-    return lines
-
-
-def _warm_up_note(warm: Mapping[str, Any] | None, cold: bool) -> str:
-    """Return the note on a warm-up, empty if the machine had settled.
-
-    `cold`: no warm-up was asked for.
-    """
-    if cold:
-        return "measured cold: there was no warm-up"
-    if warm is None:
-        return "measured cold: its measured phase cannot be repeated to warm up"
-    if warm["settled"]:
-        return ""
-    count = plural(len(warm["slices"]), "slice")
-    if len(warm["slices"]) < SLICES_SETTLED:
-        return f"a warm-up of {count} does not show whether it had settled"
-    return f"had not settled after a warm-up of {count}"
-
-
-def _words(counters: Iterable[str]) -> str:
-    words = {
-        "promoted": "page was promoted",
-        "demoted": "page was demoted",
-        "hint_faults": "hint fault",
-    }
-    return " and no ".join(words[counter] for counter in counters)
-
-
-def _vmstat(text: str) -> dict[str, int]:
-    return {name: int(value) for name, value in re.findall(r"^([\w/]+) (\d+)$", text, re.M)}

@@ -58,6 +58,7 @@ class Task:
             scripts=scripts,
             settings=self.policy.settings(self.workload.name, self.profile),
             timing=self.policy.timing,
+            parameters=self.policy.parameters,
             fast_kinds=self.policy.fast_kinds,
             seed=self.seed,
             packages=self.workload.packages,
@@ -68,6 +69,7 @@ class Task:
             instructions=self._instructions(),
             slices=self.workload.slices_max,
             disk=self.disk,
+            **self.policy.watching(self.workload.name, self.profile),
         )
 
     def _instructions(self) -> float:
@@ -152,7 +154,7 @@ def follow_up(task: Task, used: Policy, placement: Placement) -> Task:
 
 
 def check_workload_names(used: Policy) -> None:
-    """Raise KlocError if a [for.WORKLOAD] table of a policy names no workload.
+    """Raise KlocError if a table of a policy for one workload names no workload.
 
     A policy has tables of the policies that it is `like` and has settings of: their files are
     checked first.
@@ -160,7 +162,9 @@ def check_workload_names(used: Policy) -> None:
     others = [*([used.like] if used.like else []), *used.settings_of.values()]
     for other in dict.fromkeys(others):
         check_workload_names(policy.load(other))
-    for name in used.tuned:
+    tables = {f"for.{name}": name for name in used.tuned}
+    tables |= {f"scheme.for.{name}": name for name in (used.scheme.tuned if used.scheme else ())}
+    for table, name in tables.items():
         if name not in workload.names():
             error = unknown("workload", name, workload.names())
-            raise KlocError(f"{policy.path(used.name)}: [for.{name}]: {error.message}", error.hint)
+            raise KlocError(f"{policy.path(used.name)}: [{table}]: {error.message}", error.hint)

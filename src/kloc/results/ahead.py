@@ -18,7 +18,7 @@ from kloc.base.stats import ratios_by_seed
 from kloc.measure.record import Run
 from kloc.results.table import LOWER, UPPER
 
-BASELINES = ("tpp", "stock", "naive", "kloc")
+BASELINES = ("tpp", "stock", "naive", "kloc", "baseline")
 """The policies that others are compared with by default: the first one that was measured."""
 
 CONFIDENCE = 0.95

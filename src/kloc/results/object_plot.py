@@ -7,20 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kloc.base.errors import KlocError
+from kloc.base import plots
 from kloc.measure.object_use import GROUPS, OTHER, Uses, group, merged, spread
 from kloc.results.object_table import duration
-
-PLOTS = (".svg", ".png")
-
-
-def check_plot(path: Path) -> None:
-    """Raise KlocError unless the suffix of `path` names a supported format."""
-    if path.suffix not in PLOTS:
-        raise KlocError(
-            f"--plot {path}: plots are {' or '.join(PLOTS)} files",
-            f"name the file with one of these suffixes: {path.stem}{PLOTS[0]}",
-        )
 
 
 def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
@@ -28,11 +17,6 @@ def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
 
     Page kinds are shown in groups. Raises KlocError if the file cannot be written.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     groups = {
         name: merged(kinds, {kind: group(kind) for kind in kinds}) for name, kinds in inputs.items()
     }
@@ -41,11 +25,8 @@ def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
         for name in dict.fromkeys((*GROUPS.values(), OTHER))
         if any(name in uses for uses in groups.values())
     ]
-    # A date and random identifiers would make each file different.
-    with matplotlib.rc_context({"svg.hashsalt": "kloc", "svg.fonttype": "none"}):
-        figure, (shares, lifetimes, intervals) = pyplot.subplots(
-            1, 3, figsize=(14, 4.8), width_ratios=(3, 2, 2), layout="constrained"
-        )
+    size = {"figsize": (14, 4.8), "width_ratios": (3, 2, 2)}
+    with plots.drawn(path, 1, 3, **size) as (figure, (shares, lifetimes, intervals)):
         figure.suptitle(title)
         colors = {name: f"C{number}" for number, name in enumerate(names)}
         _plot_shares(shares, colors, groups)
@@ -54,13 +35,6 @@ def plot(path: Path, title: str, inputs: Mapping[str, Uses]) -> None:
         _plot_spreads(
             intervals, f"time between references, {last} input", colors, uses, "intervals"
         )
-        metadata = {"Date": None} if path.suffix == ".svg" else {}
-        try:
-            figure.savefig(path, metadata=metadata, dpi=120)
-        except OSError as error:
-            raise KlocError(f"cannot write {path}: {error.strerror}") from error
-        finally:
-            pyplot.close(figure)
 
 
 def _plot_shares(axes: Any, colors: Mapping[str, str], groups: Mapping[str, Uses]) -> None:

@@ -81,6 +81,7 @@ class Run(TypedDict):
     size: NotRequired[dict[str, float]]
     cold: NotRequired[bool]
     settings: NotRequired[dict[str, Any]]
+    parameters: NotRequired[list[str]]
     placement: NotRequired[Placement]
     figures: NotRequired[dict[str, float]]
     latency_ns: NotRequired[dict[str, float | None] | None]
@@ -95,6 +96,8 @@ class Run(TypedDict):
     hint_faults: NotRequired[float]
     series: NotRequired[Series | None]
     inputs: NotRequired[dict[str, str]]
+    memory: NotRequired[dict[str, float]]
+    scheme: NotRequired[dict[str, Any]]
     spread: NotRequired[float | None]
 
 

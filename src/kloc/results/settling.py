@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from kloc.measure.record import SLICES_SETTLED, Run
+from kloc.measure.record import Run
+from kloc.measure.run_notes import SLICES_SETTLED
 
 WITHIN, AT_MOST = 0.05, 0.15
 """Medians that differ by the first fraction are alike; slices that scatter do not allow more than

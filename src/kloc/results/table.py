@@ -163,6 +163,8 @@ def summary(run: Run) -> RenderableType:
         )
     for name, thread in run["background"].items():
         rows[f"kernel thread {name}, s"] = f"{thread['time_ns'] / 1e9:.4f}"
+    if memory := run.get("memory"):
+        rows["memory of processes, MiB"] = f"{memory['mean'] / (1 << 20):,.1f}"
     for label, value in rows.items():
         table.add_row(label, value)
     return Group(Text(_heading([run])), table)
@@ -217,8 +219,8 @@ def _cells(runs: Sequence[Run], workload: str, policy: str) -> list[str]:
         return ["", "", ""]
     return [
         _rate(spread.median),
-        _spread(ratios(throughput[policy], throughput[LOWER]), "{:.2f}"),
-        _spread(
+        spread_text(ratios(throughput[policy], throughput[LOWER]), "{:.2f}"),
+        spread_text(
             [100 * ratio for ratio in ratios(throughput[policy], throughput[UPPER])], "{:.0f} %"
         ),
     ]
@@ -229,7 +231,7 @@ def _rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _spread(values: Sequence[float], form: str) -> str:
+def spread_text(values: Sequence[float], form: str) -> str:
     """Return the median, with the range if there are several values; "" for none."""
     spread = Spread.of(values)
     if spread is None:

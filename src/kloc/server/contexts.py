@@ -20,16 +20,14 @@ from kloc.server.system import AS_ROOT, read
 SETTINGS = "sys/kernel/mm/kloc"
 CONTEXTS = "sys/kernel/debug/kloc/contexts"
 CGROUPS = "sys/fs/cgroup"
+HAS_CONTEXTS = f"{tiering.FOLDER}/has_contexts"
 
 ALL, CHOSEN = "all", "chosen"
 """The values of the setting `scope`: which processes' files get contexts."""
 
 NO_LIMIT = "max"
 
-POLICIES = ("kloc", "kloc-nomigrate", "kloc-random", "kloc-allactive")
-"""The kernel's policies under which files have contexts."""
-
-HOW_TO_SELECT = f"as root: echo {POLICIES[0]} > /{tiering.POLICY}"
+HOW_TO_SELECT = f"as root: echo kloc > /{tiering.POLICY}"
 
 
 @dataclass(frozen=True)
@@ -59,11 +57,8 @@ class Mount:
 
 
 def exist() -> bool:
-    """Return whether the selected policy has contexts.
-
-    A policy that this module does not know has some if there are knodes.
-    """
-    return tiering.selected() in POLICIES or read_figure("knodes") > 0
+    """Return whether files have contexts under the selected policy."""
+    return read(HAS_CONTEXTS) == "1"
 
 
 def missing() -> str:

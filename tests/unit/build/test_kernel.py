@@ -39,3 +39,13 @@ def test_series_hash_follows_files_patches_and_configuration(
     assert change("config/kasan.config") == {"debug"}
     assert change("config/rt.config") == {"debug-rt"}
     assert change("config/kcsan.config") == {"debug-kcsan"}
+
+
+@pytest.mark.parametrize(
+    ("option", "image"), [("# CONFIG_KASAN is not set", "vmlinux"), ("CONFIG_KASAN=y", "bzImage")]
+)
+def test_kernel_with_kasan_is_not_entered_by_pvh(tmp_path: Path, option: str, image: str) -> None:
+    config = tmp_path / "config"
+    config.write_text(f"CONFIG_PVH=y\n{option}\n")
+    built = kernel.Kernel(tmp_path / "bzImage", tmp_path / "vmlinux", config, "6.12", "abc")
+    assert built.image == tmp_path / image

@@ -57,7 +57,7 @@ def test_processes_are_chosen_and_released(
 
 @pytest.mark.parametrize("command", ["choose", "release"])
 @pytest.mark.parametrize(
-    ("scope", "policy", "words"), [("all", "kloc", "scope"), ("chosen", "naive", "naive")]
+    ("scope", "policy", "words"), [("all", "kloc", "scope"), ("chosen", "none", "none")]
 )
 def test_choice_without_effect_is_reported(
     command: str,
@@ -68,8 +68,8 @@ def test_choice_without_effect_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (system.ROOT / contexts.SETTINGS / "scope").write_text(f"{scope}\n")
-    (system.ROOT / contexts.SETTINGS / "knodes").write_text("0\n")
     (system.ROOT / tiering.POLICY).write_text(f"{policy}\n")
+    (system.ROOT / contexts.HAS_CONTEXTS).write_text(f"{int(policy == 'kloc')}\n")
     assert run(command, "12") == 0
     message = capsys.readouterr().err
     assert "no effect" in message and words in message

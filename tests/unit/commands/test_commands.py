@@ -39,6 +39,13 @@ def test_needs_are_extras_of_the_project() -> None:
     assert needs == set(project["optional-dependencies"])
 
 
+def test_extras_pin_the_same_version_of_a_package() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    pins = {pin for packages in [project["dependencies"], *extras] for pin in packages}
+    assert len({pin.partition("==")[0] for pin in pins}) == len(pins)
+
+
 @pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
 def test_every_command_has_help_usage_description_and_examples(command: commands.Command) -> None:
     module = command.load()

@@ -53,6 +53,7 @@ def completed(line: str) -> set[str]:
         ("doctor --pru", {"--prune"}),
         ("doctor --prune all", {"all-unused"}),
         ("machines ti", {"tiered"}),
+        ("scheme check prcl et", {"ethp"}),
     ],
 )
 def test_bash_completes(line: str, expected: set[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.commands import options
+from kloc.commands import completers, options
 from kloc.measure import policy, workload
 from support.command import parse
 
@@ -114,7 +114,7 @@ def test_refused_options_are_named_as_the_user_writes_them() -> None:
 
 def test_names_are_completed_after_the_last_comma() -> None:
     action = argparse.Action([], "x")
-    options.complete_names(action, policy.names)
+    completers.complete_names(action, policy.names)
     complete: Any = action.completer  # type: ignore[attr-defined]
     assert "tpp" in complete("")
     assert "stock,tpp" in complete("stock,t")

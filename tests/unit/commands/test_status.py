@@ -106,7 +106,7 @@ def test_a_policy_without_contexts_is_named_with_how_to_select_one(
     policy: str,
     own: str | None,
 ) -> None:
-    make(monkeypatch, tmp_path, policy=policy, knodes="0")
+    make(monkeypatch, tmp_path, policy=policy, has_contexts="0")
     assert run("status") == 0
     printed = capsys.readouterr()
     assert printed.out.split()[:2] == ["policy", f"{policy},"]
@@ -118,7 +118,7 @@ def test_a_policy_without_contexts_is_named_with_how_to_select_one(
     assert "contexts now" not in printed.out
 
 
-def test_an_unknown_policy_has_contexts_if_there_are_knodes(
+def test_a_policy_of_another_kernel_may_have_contexts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make(monkeypatch, tmp_path, policy="mine")

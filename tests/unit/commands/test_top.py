@@ -125,9 +125,9 @@ def test_control_characters_in_paths_are_replaced(
 
 def test_a_policy_without_contexts_is_reported_with_how_to_select_one(kernel: Path) -> None:
     (kernel / tiering.POLICY).write_text("none\n")
-    (kernel / contexts.SETTINGS / "knodes").write_text("0\n")
+    (kernel / contexts.HAS_CONTEXTS).write_text("0\n")
     with pytest.raises(KlocError, match="the selected policy, none, has no contexts") as error:
-        run("top")
+        run("top", "--once")
     assert error.value.hint == "as root: echo kloc > /sys/kernel/mm/tiering/policy"
 
 

@@ -88,8 +88,8 @@ def test_factors_are_exact() -> None:
 
 
 @pytest.mark.parametrize(("text", "number"), [("0.1", 0.1), ("2", 2.0), ("86400", 86400.0)])
-def test_seconds_within_their_limits(text: str, number: float) -> None:
-    assert values.seconds(text) == number
+def test_intervals_within_their_limits(text: str, number: float) -> None:
+    assert values.interval(text) == number
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_seconds_within_their_limits(text: str, number: float) -> None:
         (values.whole_number(1), "-1"),
         (values.whole_number(1), "x"),
         (values.whole_number(1), "1.5"),
-        (values.seconds, "0"),
-        (values.seconds, "86401"),
-        (values.seconds, "nan"),
-        (values.seconds, "x"),
+        (values.interval, "0"),
+        (values.interval, "86401"),
+        (values.interval, "nan"),
+        (values.interval, "x"),
         (values.factor, "a"),
         (values.factor, "1/0"),
         (values.factor, "-1"),

@@ -20,7 +20,7 @@ from kloc.commands import parser, run, shell
 from kloc.machine import guest_commands, launcher
 from kloc.machine.job import Job
 
-SERVER_COMMANDS = ("status", "top", "exec", "choose", "release")
+SERVER_COMMANDS = ("status", "top", "exec", "choose", "release", "scheme", "heatmap")
 RICH = ("rich", "markdown_it", "mdurl", "pygments")
 """The modules of Debian's python3-rich and of the packages that it depends on."""
 
@@ -111,8 +111,14 @@ def test_server_commands_import_only_the_standard_library_and_rich(tmp_path: Pat
         for importer, imported in closure
         if imported.partition(".")[0] not in {*sys.stdlib_module_names, "kloc", "rich"}
     }
-    # Only for the completion of a shell.
-    assert outside <= {("kloc.cli", "argcomplete")}
+    # Only for the completion of a shell, and to read a stored heat map and to plot it.
+    assert outside <= {
+        ("kloc.base.plots", "matplotlib"),
+        ("kloc.base.plots", "matplotlib.pyplot"),
+        ("kloc.heat.records", "msgspec"),
+        ("kloc.cli", "argcomplete"),
+        ("kloc.commands.completers", "argcomplete.completers.FilesCompleter"),
+    }
 
 
 @pytest.mark.parametrize("command", SERVER_COMMANDS)

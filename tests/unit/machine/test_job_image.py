@@ -15,7 +15,7 @@ import pytest
 
 from kloc.base.errors import KlocError
 from kloc.machine import job_image
-from kloc.machine.job import Job
+from kloc.machine.job import MEMORY_INTERVAL_US, Damon, Job, Swap
 from kloc.machine.parts import Parts
 
 OURS = SimpleNamespace(initramfs=None)
@@ -162,3 +162,19 @@ def test_missing_file_is_an_error(image: Path, tmp_path: Path) -> None:
         job_image.pack({"/a": tmp_path / "a"}, image)
     assert str(tmp_path / "a") in missing.value.message
     assert "--copy" in (missing.value.hint or "")
+
+
+def test_agent_finds_swap_damon_and_what_watches_them(
+    image: Path, make_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    (tmp_path / "kloc-memory").write_text("program")
+    parts = SimpleNamespace(programs=(), watchers=(tmp_path / "kloc-memory",), kernel=OURS)
+    damon = Damon((("/sys/a", "1"), ("/sys/b", "2")), "processes", 700)
+    job = make_job(swap=Swap("zram", 4096), damon=damon)
+    job_image.write_job_image(job, cast(Parts, parts), image)
+    found = content(image)
+    assert found["/kloc/job/swap"] == "zram 4096\n"
+    assert found["/kloc/job/damon"] == "/sys/a 1\n/sys/b 2\n"
+    assert found["/kloc/job/target"] == "processes 700 all\n"
+    assert found["/kloc/job/memory"] == f"{MEMORY_INTERVAL_US}\n"
+    assert found["/usr/local/bin/kloc-memory"] == "program"

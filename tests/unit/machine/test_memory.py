@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kloc.machine import profile
 from kloc.machine.memory import (
@@ -24,8 +25,18 @@ TIERED = profile.read("tiered")
 
 def test_nodes_follow_each_other_without_a_gap() -> None:
     fast, slow = memory_ranges(TIERED)
-    assert fast == (0, 0, TIERED.fast.capacity + DMA_ZONE)
-    assert slow == (1, fast[2], TIERED.slow.capacity)
+    assert fast == (0, 0, TIERED.fast.capacity + DMA_ZONE, 0)
+    assert slow == (1, fast.size, TIERED.slow.capacity, 0)
+
+
+def test_sockets_share_both_tiers_and_their_files() -> None:
+    ranges = memory_ranges(replace(TIERED, sockets=2))
+    assert [node.tier for node in ranges] == [0, 0, 1, 1]
+    assert [node.start for node in ranges[1:]] == [node.start + node.size for node in ranges[:-1]]
+    for tier, capacity in ((0, TIERED.fast.capacity + DMA_ZONE), (1, TIERED.slow.capacity)):
+        first, second = (node for node in ranges if node.tier == tier)
+        assert (first.offset, second.offset) == (0, first.size)
+        assert first.size + second.size == capacity
 
 
 def test_each_part_has_a_file_of_its_size() -> None:

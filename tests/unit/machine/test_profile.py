@@ -52,6 +52,7 @@ def test_figures_keep_their_type_in_result_files(name: str) -> None:
         "fast",
         "slow",
         "storage",
+        "sockets",
         "variant",
     ]
     # The files write some of these numbers without a fraction, and sizes with a unit.
@@ -79,6 +80,8 @@ def test_figures_keep_their_type_in_result_files(name: str) -> None:
         ("[[0, 1.0], [0.75, 1.48]", "[[0.1, 1.0], [0.75, 1.48]", ["fast.loaded", "first"]),
         ("[0.75, 1.48], [0.94, 1.98]", "[0.95, 1.48], [0.94, 1.98]", ["fast.loaded", "rise"]),
         ("scale = 42.7", "scale = 0.5", ["scale", "1 or more"]),
+        ("scale = 42.7", "scale = 42.7\nsockets = 3", ["sockets is 3", "1 and 2"]),
+        ("scale = 42.7", "scale = 42.7\nsockets = 0", ["sockets is 0"]),
         ('llc = "608 KiB"', 'llc = "3 MiB"', ["cpu.llc", "power of two"]),
         ("unit = 64", "unit = 100", ["fast.unit", "64 to 4096"]),
     ],

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from kloc.machine.job import Job
 from kloc.machine.memory import DMA_ZONE
@@ -39,10 +40,23 @@ def arguments(tmp_path: Path, make_job: Callable[..., Job]) -> Callable[..., str
 
 def test_both_nodes_have_their_size_and_speed(arguments: Callable[..., str]) -> None:
     text = arguments()
-    assert f"id=fast,share=on,mem-path=/fast,size={192 * MIB + DMA_ZONE}" in text
-    assert f"id=slow,share=on,mem-path=/slow,size={1280 * MIB}" in text
+    assert f"id=node0,share=on,mem-path=/fast,size={192 * MIB + DMA_ZONE}" in text
+    assert f"id=node1,share=on,mem-path=/slow,size={1280 * MIB}" in text
     assert "target=1,hierarchy=memory,data-type=access-latency,latency=240" in text
     assert "target=0,hierarchy=memory,data-type=access-bandwidth,bandwidth=30000M" in text
+
+
+def test_each_socket_has_cores_and_a_node_of_each_tier(
+    arguments: Callable[..., str], make_job: Callable[..., Job]
+) -> None:
+    text = arguments(profile=replace(make_job().profile, sockets=2))
+    assert "-smp 5,sockets=2" in text
+    for node, owner in enumerate(("cpus=0-1", "cpus=2-4", "initiator=0", "initiator=1")):
+        assert f"node,nodeid={node},memdev=node{node},{owner}" in text
+    assert "initiator=1,target=3,hierarchy=memory,data-type=access-latency,latency=240" in text
+    # What is demoted goes to the slow memory of its own socket.
+    for pair in ("src=0,dst=2,val=20", "src=0,dst=3,val=31", "src=1,dst=3,val=20"):
+        assert f"dist,{pair}" in text
 
 
 def test_runs_are_deterministic(arguments: Callable[..., str]) -> None:

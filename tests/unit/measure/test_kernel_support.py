@@ -17,6 +17,7 @@ from kloc.machine.job import Job, Raw
 from kloc.machine.parts import Parts
 from kloc.measure import kernel_support
 from kloc.measure.policy import Policy
+from kloc.measure.scheme_use import SchemeUse, SwapUse
 
 HOST = profile.load("tiered")
 FOREIGN = ForeignKernel(Path("/bzImage"), Path("/initramfs"), "6.12", {})
@@ -51,6 +52,13 @@ def test_a_policy_is_unsupported_if_the_kernel_lacks_one_of_its_files(asked: lis
     assert missing == {"wants-b": "the kernel has no /proc/kpageflags"}
     (job,) = asked
     assert not job.modelled
+
+
+def test_schemes_and_swap_need_files_of_the_kernel(asked: list[Job]) -> None:
+    one = Policy("one", "", swap=SwapUse("zram"), scheme=SchemeUse("physical"))
+    kernel_support.unsupported([one, WANTS_B], ["redis"], HOST, parts())
+    assert "/sys/block/zram0/disksize" in asked[0].scripts["measured"]
+    assert "/kdamonds/nr_kdamonds" in asked[0].scripts["measured"]
 
 
 def test_our_own_kernel_and_policies_without_settings_are_not_asked(asked: list[Job]) -> None:

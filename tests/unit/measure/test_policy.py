@@ -110,6 +110,15 @@ def test_an_empty_list_replaces_that_of_the_other_policy(
     assert (mine.summary, mine.expect, mine.like) == ("t", (), "base")
 
 
+def test_parameters_of_the_kernel_are_those_of_the_other_policy_or_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "base.toml").write_text('summary = "t"\nparameters = ["quiet"]\n')
+    assert written(monkeypatch, tmp_path, 'like = "base"\n').parameters == ("quiet",)
+    mine = written(monkeypatch, tmp_path, 'like = "base"\nparameters = ["nosmt"]\n')
+    assert mine.parameters == ("nosmt",)
+
+
 def test_settings_win_over_every_table_of_the_other_policy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -129,9 +138,10 @@ def test_settings_win_over_every_table_of_the_other_policy(
 
 
 SHARE = "/sys/kernel/mm/tiering/kloc-cap/share"
+CONTROLS = ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap", "kloc-cache-only"]
 
 
-@pytest.mark.parametrize("name", ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap"])
+@pytest.mark.parametrize("name", CONTROLS)
 def test_a_control_differs_from_kloc_only_in_the_kernels_policy(name: str) -> None:
     host = profile.load("tiered")
     kloc, control = policy.load("kloc").settings("", host), policy.load(name).settings("", host)
@@ -147,6 +157,12 @@ def test_a_policy_of_the_kernel_is_selected_last_and_has_the_same_name(name: str
     for what in ("", *workload.names()):
         settings = policy.load(name).settings(what, profile.load("tiered"))
         assert list(settings.items())[-1] == (policy.SELECTED, name), what
+
+
+def test_slabs_can_move_where_they_do_and_in_the_control() -> None:
+    slab, control = policy.load("kloc-slab"), policy.load("kloc-cache-only")
+    assert slab.settings("mail", profile.load("tiered"))[policy.SELECTED] == "kloc"
+    assert slab.parameters == control.parameters != policy.load("kloc").parameters == ()
 
 
 @pytest.mark.parametrize("name", ["dram-first", "remote-first"])
@@ -175,8 +191,8 @@ def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_o
     assert policy.load("kloc").tuned == policy.load("tpp").tuned
 
 
-def test_controls_are_kloc_and_four_others() -> None:
-    others = {"allactive", "cap", "nomigrate", "random"}
+def test_controls_are_kloc_and_six_others() -> None:
+    others = {"allactive", "cache-only", "cap", "nomigrate", "random", "slab"}
     assert set(KLOC_AND_ITS_CONTROLS) == {"kloc", *(f"kloc-{name}" for name in others)}
 
 

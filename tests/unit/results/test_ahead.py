@@ -145,7 +145,7 @@ def test_another_baseline_is_said_to_be_used_if_tpp_was_not_measured() -> None:
 
 def test_policies_without_a_baseline_have_a_note() -> None:
     (line,) = ahead.lines(several(autonuma=[100], kloc_cap=[110]))
-    assert line == "no ratios: no baseline (tpp, stock, naive, kloc) was measured"
+    assert line == "no ratios: no baseline (tpp, stock, naive, kloc, baseline) was measured"
 
 
 def test_one_policy_is_compared_with_nothing() -> None:

@@ -35,20 +35,14 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "knodes", "expected"),
-    [
-        ("kloc", "0", True),
-        ("kloc-random", "0", True),
-        ("kloc-cap", "0", False),
-        ("none", "0", False),
-        ("mine", "3", True),
-    ],
+    ("policy", "kernel_says", "expected"),
+    [("kloc", "1", True), ("mine", "1", True), ("none", "0", False)],
 )
-def test_contexts_exist_under_some_policies(
-    root: Path, policy: str, knodes: str, expected: bool
+def test_the_kernel_says_whether_contexts_exist(
+    root: Path, policy: str, kernel_says: str, expected: bool
 ) -> None:
     (root / tiering.POLICY).write_text(f"{policy}\n")
-    (root / contexts.SETTINGS / "knodes").write_text(f"{knodes}\n")
+    (root / contexts.HAS_CONTEXTS).write_text(f"{kernel_says}\n")
     assert contexts.exist() is expected
     assert policy in contexts.missing()
 

@@ -104,7 +104,7 @@ def test_the_kernel_of_this_host_refuses() -> None:
     ("values", "command"),
     [
         (
-            {tiering.POLICY: "none", f"{contexts.SETTINGS}/knodes": "0"},
+            {tiering.POLICY: "none", contexts.HAS_CONTEXTS: "0"},
             "the selected policy, none, has no contexts; as root: echo kloc > /sys",
         ),
         ({f"{contexts.SETTINGS}/scope": "all"}, "echo chosen"),

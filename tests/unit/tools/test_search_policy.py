@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kloc.base.paths import PROJECT
+from kloc.measure import policy
 from kloc.measure.runner import Interrupted
 from support import fake_machines
 
@@ -41,7 +42,7 @@ def test_every_value_is_tried_once_and_the_fastest_is_kept(
     path = tmp_path / "tpp.json"
     tool.search("tpp", ["redis"], (101, 102), path)
     entry = found(path)
-    space = tool.SPACE["tpp"]
+    space = policy.load("tpp").tune
     # The best settings so far are also a trial of the next setting.
     trials = sum(len(values) for values in space.values()) - (len(space) - 1)
     assert len(entry["trials"]) == len(fake_machines.ran) == 2 * trials

@@ -202,7 +202,7 @@ def _rewrite(element: ElementTree.Element, used: set[str], prefix: str) -> None:
     else:
         attributes.pop("id", None)
     for name, value in list(attributes.items()):
-        if name == "href":
+        if name == "href" and not value.startswith("data:"):
             attributes[name] = "#" + prefix + value.lstrip("#")
         elif name in ("d", "x", "y", "width", "height", "transform", "points"):
             attributes[name] = _NUMBER.sub(_rounded, " ".join(value.split()))

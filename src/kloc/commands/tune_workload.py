@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Measures a workload in the two-tier machine under one value of a scheme's threshold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kloc.base import hashes
+from kloc.base.errors import KlocError
+from kloc.commands import options
+from kloc.commands.tune_kept import Kept
+from kloc.machine import launcher, profile
+from kloc.measure import policy, prepared, runner, scheme_use, workload
+from kloc.measure.policy import Policy
+from kloc.measure.scheme_use import SchemeUse
+from kloc.measure.task import Task
+from kloc.schemes.scheme import Scheme
+from kloc.schemes.sysfs import Attributes
+from kloc.tune.score import Measurement
+
+NONE = "baseline"
+"""The policy without a scheme."""
+
+
+class InMachine:
+    """A workload in the machine. A value is that of the full-size machine, as in the scheme."""
+
+    def __init__(
+        self, args: argparse.Namespace, schemes: Sequence[Scheme], attributes: Attributes
+    ) -> None:
+        """Build what is missing of the machine. Raises KlocError for an unknown workload."""
+        self._workload = workload.load(args.workload)
+        self._seed = args.seed
+        self._size = options.size(args)
+        self._host = profile.load(args.machine)
+        self._none = policy.load(NONE)
+        self._scheme = with_scheme(args.scheme, schemes, attributes)
+        # A value that cannot be applied is an error now, not after an hour.
+        self._scheme.watching(self._workload.name, self._host)
+        self._kept = Kept(args.resume)
+        self._parts = runner.prepare([self._workload])
+        self.unit: float | None = None
+        """How long a run takes, in seconds of the host; None before the first one."""
+
+    def measure(self, value: float | None) -> Measurement:
+        """Return the duration of the measured region, and the mean memory of processes in it."""
+        used = self._none
+        if value is not None and self._scheme.scheme is not None:
+            used = replace(self._scheme, scheme=self._scheme.scheme.at(value))
+        task = Task(self._workload, used, self._host, self._seed, self._size)
+        inputs = self._inputs(task)
+        if (kept := self._kept.find(inputs)) is not None:
+            return kept
+        begin = time.monotonic()
+        (run,) = runner.measure([task], [used], self._parts)
+        self.unit = time.monotonic() - begin
+        measured = Measurement(run["seconds"], run["memory"]["mean"])
+        self._kept.add(inputs, measured)
+        return measured
+
+    def _inputs(self, task: Task) -> str:
+        """Return a hash of what the task's run is made from."""
+        (ready,) = prepared.with_disks([task], self._parts)
+        inputs = launcher.inputs_of(ready.job(), self._parts[self._workload.name])
+        return hashes.of_text(json.dumps(inputs, sort_keys=True))
+
+
+def with_scheme(name: str, schemes: Sequence[Scheme], attributes: Attributes) -> Policy:
+    """Return the policy that runs the scheme `name`: the one of this name, or one like NONE.
+
+    The policy may set more that the scheme needs, as ethp does. Raises KlocError if the schemes
+    have no effect on processes.
+    """
+    own = policy.load(name) if name in policy.names() else None
+    if own is not None and own.scheme is not None and own.scheme.name == name:
+        return replace(own, scheme=replace(own.scheme, attributes=attributes))
+    use = SchemeUse(scheme_use.PROCESSES, name, tuple(schemes), attributes)
+    try:
+        scheme_use.check(use)
+    except KlocError as error:
+        raise KlocError(
+            f"{name}: {error.message}", "kloc tune runs schemes on a workload's processes"
+        ) from error
+    return replace(policy.load(NONE), name=name, summary=name, scheme=use, expect=())

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A heat map on the terminal: time to the right, addresses upward, frequency as color or shade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rich.color import Color
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from kloc.base.words import plural
+from kloc.heat import grid, layout
+from kloc.heat.layout import Part
+from kloc.heat.records import Record
+
+ROWS = 24
+"""The rows of all parts together, about."""
+
+COLUMNS_MAX = 120
+
+SHADES = "·░▒▓█"
+"""Not accessed, and up to a quarter, two, three and four quarters of the highest frequency."""
+
+COLORS = (
+    *((31, 12, 72), (85, 15, 109), (136, 34, 106), (186, 54, 85)),
+    *((227, 89, 51), (249, 140, 10), (249, 201, 50), (252, 255, 164)),
+)
+"""Colors from not accessed to the highest frequency, red, green and blue: matplotlib's inferno."""
+
+HALF = "▀"
+"""A cell with two rows: its color is the upper one, its background the lower one."""
+
+LABEL = 13
+"""The columns of the addresses at the left."""
+
+
+def lines(record: Record, most: int, console: Console) -> list[Text]:
+    """Return the map in lines that fit the console, in color if that is a terminal.
+
+    `most` is how many parts of processes are shown.
+    """
+    colored = console.is_terminal and console.color_system is not None
+    columns = max(10, min(COLUMNS_MAX, console.width - LABEL - 1))
+    table = grid.regions(record)
+    parts = layout.parts(record, table, most)
+    heights = layout.rows([part.size for part in parts], ROWS)
+    maps = [
+        grid.frequencies(
+            record,
+            table,
+            part.target,
+            (part.start, part.end),
+            (height * (2 if colored else 1), columns),
+        )
+        for part, height in zip(parts, heights, strict=True)
+    ]
+    top = max((float(np.nanmax(one)) for one in maps if not np.all(np.isnan(one))), default=0.0)
+    found = [Text(f"{record.title}: {what(record)}")]
+    # The highest addresses are at the top.
+    for number in reversed(range(len(parts))):
+        found.append(Text(f"{'':{LABEL}}{parts[number].title()}"))
+        found += _rows(parts[number], maps[number], top, colored)
+        if number and (gap := _gap(parts[number - 1], parts[number])):
+            found.append(Text(f"{'⋮':>{LABEL - 1}} {gap}", style="dim"))
+    found += [*_axis(record, columns), _legend(top, colored), *remarks(record, parts)]
+    return found
+
+
+def what(record: Record) -> str:
+    """Return how the record was made, in words."""
+    attributes = record.attributes
+    return (
+        f"{record.seconds:.3g} s, Linux {record.kernel}, sampling {attributes.sampling_us / 1000:g}"
+        f" ms, aggregation {attributes.aggregation_us / 1000:g} ms"
+    )
+
+
+def remarks(record: Record, parts: Sequence[Part]) -> list[Text]:
+    """Return what to know about a map, in lines."""
+    found = []
+    if record.lost:
+        found.append(
+            f"{plural(record.lost, 'snapshot')} of {len(record.snapshots) + record.lost} lost: "
+            "the trace's buffer was full"
+        )
+    if hidden := set(range(len(record.processes))) - {part.target for part in parts}:
+        names = ", ".join(
+            f"{one.name} {one.pid}" for one in map(record.processes.__getitem__, sorted(hidden))
+        )
+        found.append(f"not shown: {names} (--parts shows more)")
+    return [Text(line) for line in found]
+
+
+def _rows(part: Part, values: grid.Array, top: float, colored: bool) -> list[Text]:
+    """Return the rows of a part, with the address of the first byte of its last row."""
+    step = 2 if colored else 1
+    found = []
+    for row in range(len(values) - 1, -1, -step):
+        address = f"{part.start:x}" if row < step else ""
+        line = Text(f"{address:>{LABEL - 1}} ")
+        pairs = zip(values[row], values[row - step + 1], strict=True)
+        for upper, lower in pairs:
+            line.append(*(_cell(upper, lower, top) if colored else (_shade(upper, top),)))
+        found.append(line)
+    return found
+
+
+def _shade(value: float, top: float) -> str:
+    """Return the character for a frequency; what was seen at all is not shown as 0."""
+    if np.isnan(value):
+        return " "
+    return SHADES[0 if not value else min(4, max(1, int(np.ceil(4 * value / top))))]
+
+
+def _cell(upper: float, lower: float, top: float) -> tuple[str, Style]:
+    """Return the character and the colors for two frequencies above each other."""
+    if np.isnan(upper) and np.isnan(lower):
+        return " ", Style()
+    if np.isnan(upper):
+        return "▄", Style(color=_color(lower, top))
+    background = None if np.isnan(lower) else _color(lower, top)
+    return HALF, Style(color=_color(upper, top), bgcolor=background)
+
+
+def _color(value: float, top: float) -> Color:
+    number = 0 if not value else min(len(COLORS) - 1, 1 + int((len(COLORS) - 1) * value / top))
+    return Color.from_rgb(*COLORS[number])
+
+
+def _gap(lower: Part, upper: Part) -> str:
+    """Return what is cut out between two parts, "" if nothing is."""
+    if lower.target != upper.target or upper.start <= lower.end:
+        return ""
+    return f"{layout.size_text(upper.start - lower.end)} not shown"
+
+
+def _axis(record: Record, columns: int) -> list[Text]:
+    """Return the axis of time, and a line for the marks if there are any."""
+    first, last = "0 s", f"{record.seconds:.3g} s"
+    found = [Text(f"{'':{LABEL}}{first}{last:>{columns - len(first)}}")]
+    for mark in record.marks:
+        at = min(columns - 1, int(columns * mark.time / record.seconds))
+        found.append(Text(f"{'':{LABEL}}{'':{at}}↑ {mark.name}", no_wrap=True))
+    return found
+
+
+def _legend(top: float, colored: bool) -> Text:
+    """Return the meaning of colors or shades: the share of samples with an access, in percent."""
+    text = Text(f"{'samples with an access:':<{LABEL}}", style="")
+    if not colored:
+        for number, shade in enumerate(SHADES):
+            limit = "none" if not number else f"to {_percent(number / 4 * top)}"
+            text.append(f" {shade} {limit}")
+        return text
+    for number, color in enumerate(COLORS):
+        limit = "" if 0 < number < len(COLORS) - 1 else _percent(top * bool(number))
+        text.append(f" {limit} " if limit else "")
+        text.append("██", Style(color=Color.from_rgb(*color)))
+    return text
+
+
+def _percent(share: float) -> str:
+    """Return a share as a percentage with up to two digits."""
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The plot of a heat map, as in the DAOS paper's Figure 6, and its drawing on given axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kloc.base import plots
+from kloc.heat import grid, layout, picture
+from kloc.heat.layout import Part
+from kloc.heat.records import Record
+
+ROWS, COLUMNS = 300, 500
+"""The cells of the map: of all parts together, and of each."""
+
+HEIGHT_MIN = 0.12
+"""The least height of a part, as a fraction of that of all."""
+
+COLORS = "inferno"
+
+MIB = 1 << 20
+
+
+def plot(path: Path, record: Record, most: int) -> None:
+    """Write the plot. `most` is how many parts of processes are shown.
+
+    Raises KlocError if the file cannot be written. matplotlib must be installed.
+    """
+    table = grid.regions(record)
+    parts = layout.parts(record, table, most)
+    shape = {"figsize": (8, 5), "height_ratios": heights(parts), "sharex": True, "squeeze": False}
+    with plots.drawn(path, len(parts), 1, **shape) as (figure, axes):
+        figure.suptitle(f"{record.title}\n{picture.what(record)}", fontsize=10)
+        image = draw(list(axes[:, 0]), record, table, parts)
+        names = ", ".join(mark.name for mark in record.marks)
+        axes[-1, 0].set_xlabel("time, s" + (f"; dashed line: {names}" if names else ""))
+        figure.colorbar(image, ax=axes, label="samples with an access, %")
+
+
+def heights(parts: Sequence[Part]) -> list[float]:
+    """Return the heights of the parts, the highest first: by size, but none too low to read."""
+    whole = sum(part.size for part in parts)
+    return [max(HEIGHT_MIN, part.size / whole) for part in reversed(parts)]
+
+
+def draw(axes: Sequence[Any], record: Record, table: grid.Regions, parts: Sequence[Part]) -> Any:
+    """Draw the parts, the highest addresses on the first axes; return one of the images."""
+    import numpy as np
+
+    shown = list(reversed(parts))
+    rows = layout.rows([part.size for part in shown], ROWS)
+    maps = [
+        100 * grid.frequencies(record, table, part.target, (part.start, part.end), (count, COLUMNS))
+        for part, count in zip(shown, rows, strict=True)
+    ]
+    top = max((float(np.nanmax(one)) for one in maps if not np.all(np.isnan(one))), default=0.0)
+    for axis, part, values in zip(axes, shown, maps, strict=True):
+        image = axis.imshow(
+            values,
+            origin="lower",
+            aspect="auto",
+            interpolation="nearest",
+            cmap=COLORS,
+            vmin=0,
+            vmax=top or 1.0,
+            extent=(0, record.seconds, 0, part.size / MIB),
+        )
+        axis.set_title(part.title(), fontsize=8, loc="left")
+        axis.set_ylabel("MiB", fontsize=8)
+        axis.locator_params(axis="y", nbins=4)
+        axis.tick_params(labelsize=8)
+        for mark in record.marks:
+            axis.axvline(mark.time, color="white", linewidth=1.2)
+            axis.axvline(mark.time, color="black", linewidth=0.8, linestyle="--")
+    return image

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Notes on a run: what to know about its figures, such as a policy that did nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kloc.base.words import plural
+from kloc.machine import guest_console
+from kloc.machine.job import Raw
+from kloc.measure.kernel_counts import DEMOTED, kernel_counts
+from kloc.measure.policy import Policy
+
+EVICTED = ("pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged")
+"""Counters of reclaimed pages, which include demoted ones.
+
+The difference is evicted to storage. A bound with evictions is invalid.
+"""
+
+UNDESCRIBED = (
+    "a kernel without kloc's driver: kinds of pages are unknown, and moved pages are those of "
+    "/proc/vmstat"
+)
+"""The note on a kernel that does not describe its pages and moves."""
+
+ONE_TIER = (
+    "the kernel has fast and slow memory in one tier, and so demotes and promotes nothing; "
+    "Linux 6.7 and later with CONFIG_ACPI_HMAT knows the tiers"
+)
+"""The note on a kernel that does not tell the tiers apart."""
+
+SLICES_SETTLED = 8
+"""So many slices show whether the machine has settled (machine/guest/settled.awk)."""
+
+CLOCK_ERROR_MAX = 0.01
+"""A larger difference of the guest's clock from simulated time is noted."""
+
+
+def notes(policy: Policy, run: Mapping[str, Any], raw: Raw, described: bool) -> list[str]:
+    """Return the notes of a run: warm-up, another kernel, an idle policy, evictions and so on.
+
+    `described`: whether the kernel has described its pages to the timing model.
+    """
+    lines = [note] if (note := _warm_up_note(run["warm_up"], run["cold"])) else []
+    if not described:
+        lines.append(UNDESCRIBED)
+    if raw.frames.get("tiers") == "1":
+        lines.append(ONE_TIER)
+    if absent := raw.frames.get("absent", "").split():
+        lines.append(f"not set, because the kernel does not have it: {', '.join(absent)}")
+    counted = {
+        "promoted": sum(run["migrated_pages"]["promoted"].values()),
+        "demoted": sum(run["migrated_pages"]["demoted"].values()),
+        "hint_faults": run["hint_faults"],
+        "monitored": sum(
+            thread["time_ns"] for name, thread in run["background"].items() if "kdamond" in name
+        ),
+        # Since the machine booted: what a scheme reclaims while the workload loads stays so.
+        **since_boot(raw.frames),
+    }
+    idle = [counter for counter in policy.expect if not counted[counter]]
+    if policy.expect and len(idle) == len(policy.expect):
+        lines.append(f"{policy.name} did nothing here: no {_words(idle)}")
+    elif idle:
+        lines.append(f"no {_words(idle)}")
+    tuned = policy.scheme.tuned.get(run["workload"]) if policy.scheme else None
+    if tuned is not None and tuned.seed == run["seed"]:
+        lines.append(f"the scheme was tuned on this seed, {tuned.seed}: choose another one")
+    # The kernel counts demoted pages as reclaimed, too.
+    evicted = sum(run["vmstat"][name] for name in EVICTED)
+    evicted -= sum(run["vmstat"][name] for name in DEMOTED)
+    if evicted > 0:
+        lines.append(f"{evicted} pages were evicted to storage")
+    # The kernel's log is more complete than the console, which omits minor messages.
+    warnings = guest_console.WARNING.findall(raw.frames.get("kernel", raw.console))
+    if warnings:
+        lines.append(f"the guest's kernel printed {len(warnings)} warnings")
+    if run["clock_error"] >= CLOCK_ERROR_MAX:
+        lines.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
+    return lines
+
+
+def _warm_up_note(warm: Mapping[str, Any] | None, cold: bool) -> str:
+    """Return the note on a warm-up, empty if the machine had settled.
+
+    `cold`: no warm-up was asked for.
+    """
+    if cold:
+        return "measured cold: there was no warm-up"
+    if warm is None:
+        return "measured cold: its measured phase cannot be repeated to warm up"
+    if warm["settled"]:
+        return ""
+    count = plural(len(warm["slices"]), "slice")
+    if len(warm["slices"]) < SLICES_SETTLED:
+        return f"a warm-up of {count} does not show whether it had settled"
+    return f"had not settled after a warm-up of {count}"
+
+
+def _words(counters: Iterable[str]) -> str:
+    words = {
+        "promoted": "page was promoted",
+        "demoted": "page was demoted",
+        "hint_faults": "hint fault",
+        "monitored": "CPU time of DAMON",
+        "paged_out": "page was swapped out",
+        "huge_pages": "huge page was made",
+    }
+    return " and no ".join(words[counter] for counter in counters)
+
+
+def since_boot(frames: Mapping[str, str]) -> dict[str, int]:
+    """Return pages that were swapped out, and huge pages that were made, since the boot."""
+    counts = kernel_counts(frames["vmstat_end"])
+    huge = ("thp_fault_alloc", "thp_collapse_alloc")
+    return {
+        "paged_out": counts.get("pswpout", 0),
+        "huge_pages": sum(counts.get(name, 0) for name in huge),
+    }

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The plot of a heat map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kloc.heat import plot
+from kloc.heat.layout import Part
+from kloc.heat.records import Mark, Record
+from support import made_up_heat
+
+
+@pytest.mark.parametrize(
+    "record",
+    [made_up_heat.record(marks=(Mark(4.0, "measured"),)), made_up_heat.physical()],
+    ids=["process", "physical"],
+)
+def test_a_plot_is_the_same_each_time_and_names_its_parts(record: Record, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.svg", "b.svg", "a.png")]
+    for path in paths:
+        plot.plot(path, record, 3)
+    text = paths[0].read_text()
+    assert text == paths[1].read_text()
+    assert record.title in text and "samples with an access, %" in text
+    assert ("measured" in text) == bool(record.marks)
+    for name in ("node 0, fast", "node 1, slow") if record.physical else ("made-up 12 1000000",):
+        assert name in text
+    assert paths[2].read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_highest_addresses_are_above_and_no_part_is_too_low() -> None:
+    parts = [Part(0, 0, 1000, "large"), Part(0, 5000, 5001, "small")]
+    small, large = plot.heights(parts)
+    assert small == plot.HEIGHT_MIN and large > 0.9
