@@ -42,11 +42,17 @@ static enum tiering_kind policy_migration_only_kind(struct tiering_node *tn)
 static long policy_migration_only_fill(struct tiering_node *tn,
 				       struct tiering_batch *b, long want)
 {
+	enum tiering_kind kind;
+
 	if (want <= 0)
 		return 0;
 	b->why = TIERING_DEMOTED_OLD;
-	return policy_lru_take(tn, b, NULL, policy_migration_only_kind(tn),
-			       policy_migration_only_choose);
+	kind = policy_migration_only_kind(tn);
+	if (policy_lru_take(tn, b, NULL, kind, policy_migration_only_choose))
+		return b->pages;
+	/* All that was looked at is in use. The other kind may have what is not. */
+	kind = kind == TIERING_ANON ? TIERING_FILE : TIERING_ANON;
+	return policy_lru_take(tn, b, NULL, kind, policy_migration_only_choose);
 }
 
 static struct tiering_policy policy_migration_only = {
