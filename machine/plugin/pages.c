@@ -276,6 +276,14 @@ static unsigned int mapped_kind(const struct pages *pages, const unsigned char *
 	return is_block_device(pages, mapping) ? KIND_BLOCKDEV : KIND_FILE;
 }
 
+/* A freed page keeps the tag, but not the cache: lists of free pages use that word. */
+static unsigned int tagged_slab_kind(struct pages *pages, uint64_t cache)
+{
+	unsigned int kind = slab_kind(pages, cache);
+
+	return kind == KIND_SLAB_OTHER ? KIND_OTHER : kind;
+}
+
 /* Return the kind that a page without a type or mapping was requested for. */
 static unsigned int tagged_kind(struct pages *pages, const unsigned char *page)
 {
@@ -297,7 +305,7 @@ static unsigned int tagged_kind(struct pages *pages, const unsigned char *page)
 	case KLOC_MACHINE_TAG_SOCKET:
 		return KIND_SOCKET;
 	case KLOC_MACHINE_TAG_SLAB:
-		return slab_kind(pages, word(page, pages->layout.slab_cache));
+		return tagged_slab_kind(pages, word(page, pages->layout.slab_cache));
 	}
 	return KIND_OTHER;
 }

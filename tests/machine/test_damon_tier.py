@@ -14,10 +14,10 @@ pytestmark = pytest.mark.machine
 MIB, HOT_MIB = 320, 4
 
 # Fills fast memory and a part of slow memory, then writes again and again to the last pages, for
-# 0.6 s of the machine's time.
+# 1.5 s of the machine's time: DAMON needs some aggregations of 0.1 s until its regions fit.
 PROGRAM = f"""
 $memory = "x" x ({MIB} << 20);
-for (1 .. 60) {{
+for (1 .. 150) {{
     substr($memory, 4096 * $_, 8) = "accessed" for {(MIB - HOT_MIB) * 256} .. {MIB * 256 - 1};
     select undef, undef, undef, 0.01;
 }}

@@ -17,6 +17,12 @@ id kind active age open cpu fast slow dev ino path
 8 file 0 2 0 0 2 0 8:33 17 /else[where]
 """
 
+SLABS = """\
+cache fast slow promoted demoted
+dentry 512 1024 12 1036
+ext4_inode_cache 2048 8192 100 9000
+"""
+
 MOUNTS = """\
 21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 22 21 0:21 / /sys rw - sysfs sysfs rw
@@ -75,6 +81,7 @@ def make(root: Path, **changed: str) -> Path:
     }
     files |= {f"sys/kernel/mm/tiering/stats/{name}": f"{value}\n" for name, value in COUNTS.items()}
     files["sys/kernel/debug/kloc/contexts"] = CONTEXTS.replace(" ", "\t")
+    files["sys/kernel/debug/reloc/caches"] = SLABS.replace(" ", "\t")
     files["proc/self/mountinfo"] = MOUNTS
     files["sys/fs/cgroup/a/memory.kloc.max"] = "max\n"
     files["sys/fs/cgroup/a/memory.kloc.enabled"] = "0\n"

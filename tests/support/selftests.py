@@ -14,7 +14,13 @@ from kloc.machine.profile import Profile
 SELFTESTS = KERNEL / "files/tools/testing/selftests"
 DIRECTORIES = [SELFTESTS / "kloc", SELFTESTS / "reloc", SELFTESTS / "tiering"]
 
-PARAMETERS = {"reloc": ("reloc.caches=dentry,ext4_inode_cache",)}
+CACHES = (
+    *("dentry", "ext4_inode_cache", "radix_tree_node", "extent_status", "buffer_head"),
+    *("jbd2_journal_head", "shmem_inode_cache", "inode_cache"),
+)
+"""The caches of kernel objects that can move, as far as the machine's file systems have them."""
+
+PARAMETERS = {"reloc": (f"reloc.caches={','.join(CACHES)}",)}
 """Parameters of the kernel that the selftests of a directory need."""
 
 SKIPPED = 4

@@ -77,6 +77,9 @@ static void new_pages_are_what_they_were_asked_for(void)
 	guest_page(106)->page_type = 0xffffffff;	/* not yet a slab page */
 	guest_page(106)->index = KLOC_MACHINE_TAG_SLAB;
 	CHECK(!strcmp(kind_of(106), "slab:dentry"));
+	guest_page(107)->references = 0;		/* a slab's, freed since */
+	guest_page(107)->index = KLOC_MACHINE_TAG_SLAB;
+	CHECK(!strcmp(kind_of(107), "other"));
 	/* An owner takes precedence. */
 	guest_page(103)->index = KLOC_MACHINE_TAG_ANON;
 	guest_page(103)->page_type = 0xf2000000;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output
-from kloc.server import contexts, tiering
+from kloc.server import contexts, slabs, tiering
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,6 +76,7 @@ def document() -> dict[str, Any]:
         "knodes": contexts.read_figure("knodes"),
         "contexts": totals,
         "contexts_unseen": unseen,
+        "slabs": slabs.read_caches(),
         **{group: _by_reason(counts, group) for group in tiering.REASONS},
         **{
             fate: {group: _by_reason(counts, group, f"_{fate}") for group in MOVES}
@@ -129,6 +130,8 @@ def _print(status: Mapping[str, Any]) -> None:
     out.print(_moves(status))
     if status["contexts"]:
         out.print(_contexts(status))
+    if status["slabs"]:
+        out.print(_slabs(status))
 
 
 def _state(status: Mapping[str, Any]) -> Table:
@@ -248,6 +251,22 @@ def _contexts(status: Mapping[str, Any]) -> Table:
     for kind, totals in status["contexts"].items():
         sizes = [_mib(totals[tier] * status["page_bytes"], "") for tier in ("fast", "slow")]
         table.add_row(kind, f"{totals['number']:,}", f"{totals['active']:,}", *sizes)
+    return table
+
+
+def _slabs(status: Mapping[str, Any]) -> Table:
+    """Return a table of the caches whose slabs can move."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("slabs that can move")
+    for title in ("fast, MiB", "slow, MiB", "promoted", "demoted"):
+        table.add_column(title, justify="right")
+    for cache, pages in status["slabs"].items():
+        sizes = [_mib(pages[tier] * status["page_bytes"], "") for tier in ("fast", "slow")]
+        moved = [f"{pages[direction]:,}" for direction in ("promoted", "demoted")]
+        table.add_row(cache, *sizes, *moved)
     return table
 
 

@@ -109,7 +109,8 @@ def _curve_table(result: Result, show: Callable[[float], str]) -> RenderableType
 
     points = result.best.curve
     step = max(1, (len(points) - 1) // (ROWS - 1))
-    shown = points[::step]
+    # As printed: the last digits of an estimate differ between processors.
+    shown = [(value, round(score, 3)) for value, score in points[::step]]
     best = min(shown, key=lambda point: abs(point[0] - result.best.value))
     low = min(0.0, *(score for _, score in shown))
     size = max(0.0, *(score for _, score in shown)) - low or 1.0

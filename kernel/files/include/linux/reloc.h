@@ -98,7 +98,7 @@ static inline void *reloc_desc_address(const struct page *desc)
 
 void reloc_init(void);
 bool reloc_addr_valid(const void *addr);
-bool reloc_enable(void);
+void reloc_enable(void);
 slab_flags_t reloc_slab_flag(const char *name);
 struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order);
 void reloc_free_slab(struct folio *folio, unsigned int order);
@@ -114,6 +114,21 @@ int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
 void reloc_age(void);
 bool reloc_is_idle(const void *addr);
 int reloc_nid_now(const void *addr);
+bool reloc_is_away(const void *addr);
+
+/**
+ * reloc_is_demoted() - may a slab serve no new objects?
+ * @addr: the address of the slab, which has free objects
+ *
+ * What is new is likely to be used, and should not begin in slow memory.
+ *
+ * Return: true if its memory was moved to a lower tier; false for what is not in the
+ *	   arena.
+ */
+static __always_inline bool reloc_is_demoted(const void *addr)
+{
+	return is_reloc_addr(addr) && reloc_is_away(addr);
+}
 
 #else
 
@@ -148,9 +163,8 @@ static inline bool reloc_addr_valid(const void *addr)
 	return false;
 }
 
-static inline bool reloc_enable(void)
+static inline void reloc_enable(void)
 {
-	return false;
 }
 
 static inline slab_flags_t reloc_slab_flag(const char *name)
@@ -192,6 +206,11 @@ static inline bool reloc_is_idle(const void *addr)
 static inline int reloc_nid_now(const void *addr)
 {
 	return NUMA_NO_NODE;
+}
+
+static inline bool reloc_is_demoted(const void *addr)
+{
+	return false;
 }
 
 #endif /* CONFIG_RELOC_SLAB */

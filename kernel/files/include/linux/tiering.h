@@ -9,6 +9,7 @@
 #define _LINUX_TIERING_H
 
 #include <linux/jump_label.h>
+#include <linux/numa.h>
 #include <linux/types.h>
 
 struct address_space;
@@ -22,6 +23,7 @@ DECLARE_STATIC_KEY_FALSE(tiering_places_key);
 DECLARE_STATIC_KEY_FALSE(tiering_files_key);
 DECLARE_STATIC_KEY_FALSE(tiering_uses_key);
 DECLARE_STATIC_KEY_FALSE(tiering_room_key);
+DECLARE_STATIC_KEY_FALSE(tiering_kernel_key);
 
 struct page *tiering_alloc_pages(gfp_t gfp, unsigned int order, int nid);
 struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
@@ -33,6 +35,9 @@ void __tiering_folio_moved(struct folio *src, struct folio *dst);
 void __tiering_folio_freed(struct folio *folio);
 void __tiering_folio_split(struct folio *folio, unsigned long pages);
 unsigned long __tiering_make_room(int nid);
+struct page *__tiering_alloc_table(gfp_t gfp, unsigned int order);
+int __tiering_stack_nid(void);
+void tiering_count_stack(bool fast);
 
 /* Does the selected policy say where all new pages go? */
 static inline bool tiering_is_placing(void)
@@ -58,6 +63,12 @@ static inline bool tiering_is_making_room(void)
 	return static_branch_unlikely(&tiering_room_key);
 }
 
+/* Does it want page tables and kernel stacks in fast memory, before all else? */
+static inline bool tiering_is_placing_kernel(void)
+{
+	return static_branch_unlikely(&tiering_kernel_key);
+}
+
 #else /* !CONFIG_TIERING */
 
 static inline bool tiering_is_placing(void)
@@ -76,6 +87,11 @@ static inline bool tiering_is_sampling(void)
 }
 
 static inline bool tiering_is_making_room(void)
+{
+	return false;
+}
+
+static inline bool tiering_is_placing_kernel(void)
 {
 	return false;
 }
@@ -111,6 +127,18 @@ static inline unsigned long __tiering_make_room(int nid)
 {
 	return 0;
 }
+
+static inline struct page *__tiering_alloc_table(gfp_t gfp, unsigned int order)
+{
+	return NULL;
+}
+
+static inline int __tiering_stack_nid(void)
+{
+	return NUMA_NO_NODE;
+}
+
+static inline void tiering_count_stack(bool fast) { }
 
 #endif /* CONFIG_TIERING */
 
@@ -196,6 +224,28 @@ static inline void tiering_folio_split(struct folio *folio, unsigned long pages)
 static inline unsigned long tiering_make_room(int nid)
 {
 	return tiering_is_making_room() ? __tiering_make_room(nid) : 0;
+}
+
+/**
+ * tiering_alloc_table() - allocate a page table where the policy wants it
+ * @gfp: allocation flags
+ * @order: there are 2^order pages
+ *
+ * Return: the first page, or NULL if the caller must allocate it as without a policy.
+ */
+static inline struct page *tiering_alloc_table(gfp_t gfp, unsigned int order)
+{
+	return tiering_is_placing_kernel() ? __tiering_alloc_table(gfp, order) : NULL;
+}
+
+/**
+ * tiering_stack_nid() - on which node should a kernel stack be?
+ *
+ * Return: the node, which may be full; NUMA_NO_NODE for where it is without a policy.
+ */
+static inline int tiering_stack_nid(void)
+{
+	return tiering_is_placing_kernel() ? __tiering_stack_nid() : NUMA_NO_NODE;
 }
 
 #endif /* _LINUX_TIERING_H */

@@ -103,6 +103,54 @@ unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
 	return count;
 }
 
+/* What itr_knode_slab() has found. */
+struct kloc_found {
+	bool (*choose)(const void *object);
+	void **addrs;
+	unsigned int count, most;
+};
+
+/* Add an object that was not looked at yet, if it is chosen. Return: room for more? */
+static bool kloc_found_add(struct kloc_found *found, void *object)
+{
+	if (found->count < found->most && found->choose(object))
+		found->addrs[found->count++] = object;
+	return found->count < found->most;
+}
+
+/* The nodes of the tree of pages, down to the second level. */
+static void kloc_find_nodes(struct kloc_found *found, struct address_space *mapping)
+{
+	struct xarray *pages = &mapping->i_pages;
+	void *entry = xa_head(pages);
+	struct xa_node *node;
+	unsigned int i;
+
+	if (!xa_is_node(entry))
+		return;
+	node = xa_to_node(entry);
+	if (!kloc_found_add(found, node) || !node->shift)
+		return;
+	for (i = 0; i < XA_CHUNK_SIZE; i++) {
+		entry = xa_entry(pages, node, i);
+		if (xa_is_node(entry) && !kloc_found_add(found, xa_to_node(entry)))
+			return;
+	}
+}
+
+/* The dentries that have led to an inode. */
+static void kloc_find_dentries(struct kloc_found *found, struct inode *inode)
+{
+	struct dentry *dentry;
+
+	spin_lock(&inode->i_lock);
+	dentry = hlist_entry_safe(inode->i_dentry.first, struct dentry, d_u.d_alias);
+	while (dentry && kloc_found_add(found, dentry))
+		dentry = hlist_entry_safe(dentry->d_u.d_alias.next, struct dentry,
+					  d_u.d_alias);
+	spin_unlock(&inode->i_lock);
+}
+
 /**
  * itr_knode_slab() - find slab objects of a knode that can move (table 2)
  * @knode: the knode
@@ -111,7 +159,8 @@ unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
  * @addrs: filled in; the objects are not held
  * @most: room in @addrs
  *
- * They are the inode, and the dentries that have led to it.
+ * They are the inode, the dentries that have led to it, and the nodes of the tree of its
+ * pages.
  *
  * Return: how many were chosen.
  */
@@ -119,28 +168,17 @@ unsigned int itr_knode_slab(const struct knode *knode,
 			    bool (*choose)(const void *object), void **addrs,
 			    unsigned int most)
 {
-	struct dentry *dentry;
-	unsigned int count = 0;
+	struct kloc_found found = { .choose = choose, .addrs = addrs, .most = most };
 	struct inode *inode;
 
 	rcu_read_lock();
 	inode = rcu_dereference(knode->inode);
-	if (inode && most && choose(inode))
-		addrs[count++] = inode;
-	if (inode) {
-		spin_lock(&inode->i_lock);
-		dentry = hlist_entry_safe(inode->i_dentry.first, struct dentry,
-					  d_u.d_alias);
-		while (dentry && count < most) {
-			if (choose(dentry))
-				addrs[count++] = dentry;
-			dentry = hlist_entry_safe(dentry->d_u.d_alias.next,
-						  struct dentry, d_u.d_alias);
-		}
-		spin_unlock(&inode->i_lock);
+	if (inode && kloc_found_add(&found, inode)) {
+		kloc_find_dentries(&found, inode);
+		kloc_find_nodes(&found, inode->i_mapping);
 	}
 	rcu_read_unlock();
-	return count;
+	return found.count;
 }
 
 /**

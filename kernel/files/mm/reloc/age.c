@@ -6,6 +6,7 @@
  * bit. That is known for all objects of a page together, and costs nobody who uses
  * them anything but that a TLB entry is loaded anew.
  */
+#include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/numa.h>
 #include <linux/sched.h>
@@ -98,4 +99,19 @@ int reloc_nid_now(const void *addr)
 {
 	return is_reloc_addr(addr) ? page_to_nid(pte_page(ptep_get(reloc_pte(addr)))) :
 				     NUMA_NO_NODE;
+}
+
+/**
+ * reloc_is_away() - is a slab in a lower tier than the one that it was allocated in?
+ * @addr: the address of the slab
+ *
+ * Its pages can be on several nodes; this is about the first one.
+ *
+ * Context: any in which the slab stays.
+ * Return: true if so.
+ */
+bool reloc_is_away(const void *addr)
+{
+	return node_is_toptier(page_to_nid(reloc_desc(addr))) &&
+	       !node_is_toptier(reloc_nid_now(addr));
 }

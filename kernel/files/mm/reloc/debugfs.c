@@ -5,6 +5,7 @@
  * /sys/kernel/debug/reloc/
  *   move          write "CACHE NODE": move the pages of a cache's slabs to a node
  *   pages         pages of each cache on each node
+ *   caches        pages of each cache in each tier, and how many were moved
  *   stats         counters
  *   max_pause_us  how long a pause may take
  *   precopy       copy before the pause where the CPU notes what is written to
@@ -12,6 +13,7 @@
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/init.h>
+#include <linux/memory-tiers.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -116,6 +118,36 @@ static int pages_show(struct seq_file *seq, void *data)
 }
 DEFINE_SHOW_ATTRIBUTE(pages);
 
+static void reloc_show_tiers(struct seq_file *seq, const struct kmem_cache *cache)
+{
+	struct reloc_moved moved = reloc_moved_of(cache);
+	unsigned long fast = 0, slow = 0;
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY) {
+		if (node_is_toptier(nid))
+			fast += reloc_count(cache, nid);
+		else
+			slow += reloc_count(cache, nid);
+	}
+	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast, slow, moved.up,
+		   moved.down);
+}
+
+static int caches_show(struct seq_file *seq, void *data)
+{
+	struct kmem_cache *cache;
+
+	seq_puts(seq, "cache\tfast\tslow\tpromoted\tdemoted\n");
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(cache, &slab_caches, list)
+		if (cache->flags & SLAB_RELOC)
+			reloc_show_tiers(seq, cache);
+	mutex_unlock(&slab_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(caches);
+
 static int stats_show(struct seq_file *seq, void *data)
 {
 	struct reloc_stats *stats = &reloc_stats;
@@ -143,6 +175,7 @@ static int __init reloc_debugfs_init(void)
 
 	debugfs_create_file("move", 0200, dir, NULL, &move_fops);
 	debugfs_create_file("pages", 0400, dir, NULL, &pages_fops);
+	debugfs_create_file("caches", 0400, dir, NULL, &caches_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_u32("max_pause_us", 0600, dir, &reloc_settings.max_pause_us);
 	debugfs_create_bool("precopy", 0600, dir, &reloc_settings.precopy);

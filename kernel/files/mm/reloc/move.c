@@ -42,6 +42,7 @@ static unsigned int reloc_batch_size = RELOC_BATCH_FIRST;
 /**
  * struct reloc_item - a page to move
  * @addr: its address in the arena
+ * @cache: whose it is, which is only compared
  * @ptep: its PTE
  * @from: the page that is mapped
  * @to: the page on the other node
@@ -50,6 +51,7 @@ static unsigned int reloc_batch_size = RELOC_BATCH_FIRST;
  */
 struct reloc_item {
 	unsigned long addr;
+	const struct kmem_cache *cache;
 	pte_t *ptep;
 	struct page *from;
 	struct page *to;
@@ -143,13 +145,20 @@ static void reloc_flush_batch(void *data)
 		reloc_flush_page(batch->items[i].addr);
 }
 
-static struct page *reloc_alloc_target(int nid)
+static struct page *reloc_alloc_target(const struct kmem_cache *cache, int nid)
 {
 	/* Whether to make room on the node is for the caller to decide. */
 	gfp_t gfp = (GFP_KERNEL | __GFP_THISNODE | __GFP_NOWARN | __GFP_NORETRY) &
 		    ~__GFP_RECLAIM;
+	unsigned long tag;
+	struct page *page;
 
-	return reloc_test_fails() ? NULL : __alloc_pages_node(nid, gfp, 0);
+	if (reloc_test_fails())
+		return NULL;
+	tag = kloc_machine_tag_save_slab(cache);
+	page = __alloc_pages_node(nid, gfp, 0);
+	kloc_machine_tag_restore(tag);
+	return page;
 }
 
 /* Add a page to a batch unless it is on the node. False: the node is full. */
@@ -173,12 +182,13 @@ static bool reloc_add(struct reloc_batch *batch, void *addr, int nid,
 	}
 	*item = (struct reloc_item) {
 		.addr = (unsigned long)addr & PAGE_MASK,
+		.cache = reloc_cache_of(reloc_desc(addr)),
 		.ptep = ptep,
 		.from = pte_page(ptep_get(ptep)),
 	};
 	if (page_to_nid(item->from) == nid)
 		return true;
-	item->to = reloc_alloc_target(nid);
+	item->to = reloc_alloc_target(item->cache, nid);
 	if (!item->to)
 		return false;
 	batch->nr++;
@@ -278,9 +288,12 @@ static void reloc_map_batch(struct reloc_batch *batch)
 	reloc_stats.longest_stop_ns = max(reloc_stats.longest_stop_ns, ktime_get_ns() - begin);
 }
 
-static void reloc_count_move(struct reloc_page *page)
+static void reloc_count_move(const struct reloc_item *item)
 {
+	struct reloc_page *page = reloc_page_of((void *)item->addr);
+
 	page->moves = min(page->moves + 1, U8_MAX);
+	reloc_count_moved(item->cache, page_to_nid(item->to));
 }
 
 /* Free the pages that are no longer mapped, and count. */
@@ -294,7 +307,7 @@ static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 		struct page *old = item->moved ? item->from : item->to;
 
 		if (item->moved)
-			reloc_count_move(reloc_page_of((void *)item->addr));
+			reloc_count_move(item);
 		moved += item->moved;
 		recopied += item->recopied;
 		if (!item->moved || !reloc_test_holds(old))

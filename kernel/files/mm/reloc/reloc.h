@@ -74,6 +74,16 @@ struct reloc_stats {
 };
 
 /**
+ * struct reloc_moved - how many pages of a cache have moved
+ * @up: to nodes of the top tier
+ * @down: to other nodes
+ */
+struct reloc_moved {
+	unsigned long up;
+	unsigned long down;
+};
+
+/**
  * struct reloc_settings - settings
  * @max_pause_us: no page is copied or remapped in a pause after this time
  * @precopy: copy before the pause, and in the pause what was written to since
@@ -96,6 +106,9 @@ void reloc_release_empty(void);
 pte_t *reloc_find_pte(const void *addr);
 unsigned long reloc_next_chunk(unsigned long index);
 unsigned long reloc_count(const struct kmem_cache *cache, int nid);
+const struct kmem_cache *reloc_cache_of(struct page *desc);
+void reloc_count_moved(const struct kmem_cache *cache, int nid);
+struct reloc_moved reloc_moved_of(const struct kmem_cache *cache);
 
 /* The PTE of an address in a chunk that exists. */
 static inline pte_t *reloc_pte(const void *addr)

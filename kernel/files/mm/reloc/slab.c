@@ -2,6 +2,7 @@
 /*
  * Relocatable slabs: pages for slabs of SLUB, and what becomes of them.
  */
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/llist.h>
 #include <linux/moduleparam.h>
@@ -47,29 +48,7 @@ slab_flags_t reloc_slab_flag(const char *name)
 	}
 	return 0;
 }
-
-/**
- * reloc_enable() - have the kernel look for addresses in the arena
- *
- * Called before a cache with SLAB_RELOC is made.
- *
- * Context: process, without slab_mutex, which nests in the lock of CPU hotplug.
- * Return: true if slabs can be in the arena from now on.
- */
-bool reloc_enable(void)
-{
-	static DEFINE_MUTEX(lock);
-
-	mutex_lock(&lock);
-	if (!reloc_workqueue) {
-		/* Reclaim waits for what it frees. */
-		reloc_workqueue = alloc_workqueue("reloc", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-		if (reloc_workqueue)
-			static_branch_enable(&reloc_enabled);
-	}
-	mutex_unlock(&lock);
-	return reloc_workqueue;
-}
+EXPORT_SYMBOL_GPL(reloc_slab_flag);
 
 /* Allocate the pages of a slab, which need not be adjacent. */
 static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr)
@@ -230,6 +209,46 @@ static void reloc_reap_work_fn(struct work_struct *work)
 
 static DECLARE_WORK(reloc_reap_work, reloc_reap_work_fn);
 
+/* Free what was freed before there were workqueues, and all else from now on. */
+static void reloc_start_worker(void)
+{
+	struct workqueue_struct *workqueue;
+
+	/* Reclaim waits for what it frees. */
+	workqueue = alloc_workqueue("reloc", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	WRITE_ONCE(reloc_workqueue, workqueue ?: system_unbound_wq);
+	/* Pairs with the one of reloc_free_slab(): either finds what the other did. */
+	smp_mb();
+	queue_work(reloc_workqueue, &reloc_reap_work);
+}
+
+/**
+ * reloc_enable() - have the kernel look for addresses in the arena
+ *
+ * Called before a cache with SLAB_RELOC is made. The first such caches are made before
+ * there are workqueues.
+ *
+ * Context: process, without slab_mutex, which nests in the lock of CPU hotplug.
+ */
+void reloc_enable(void)
+{
+	static DEFINE_MUTEX(lock);
+
+	mutex_lock(&lock);
+	if (!reloc_workqueue && system_unbound_wq)
+		reloc_start_worker();
+	static_branch_enable(&reloc_enabled);
+	mutex_unlock(&lock);
+}
+
+static int __init reloc_enable_again(void)
+{
+	if (reloc_is_enabled())
+		reloc_enable();
+	return 0;
+}
+core_initcall(reloc_enable_again);
+
 /**
  * reloc_free_slab() - free a slab in the arena
  * @folio: what reloc_alloc_slab() has returned
@@ -244,7 +263,11 @@ void reloc_free_slab(struct folio *folio, unsigned int order)
 	struct page *desc = &folio->page;
 
 	set_page_private(desc, order);
-	if (llist_add(reloc_freed_node(desc), &reloc_freed))
+	if (!llist_add(reloc_freed_node(desc), &reloc_freed))
+		return;
+	/* Pairs with the one of reloc_start_worker(). */
+	smp_mb();
+	if (READ_ONCE(reloc_workqueue))
 		queue_work(reloc_workqueue, &reloc_reap_work);
 }
 

@@ -32,17 +32,31 @@ int reloc_nid(const void *addr)
 	return nid;
 }
 
-/* Is this the descriptor of a page of a cache? The slab may be about to go away. */
-static bool reloc_is_of(struct page *desc, const struct kmem_cache *cache)
+/**
+ * reloc_cache_of() - which cache is a page of?
+ * @desc: the descriptor of the page
+ *
+ * The slab may be freed at any time. Then this may be the link of a list, which is no
+ * cache: it can be compared, and not be used.
+ *
+ * Return: the cache, or NULL.
+ */
+const struct kmem_cache *reloc_cache_of(struct page *desc)
 {
 	struct folio *folio = page_folio(desc);
-	const struct kmem_cache *its;
 
 	if (!folio_test_slab(folio))
-		return false;
-	/* If the slab is freed meanwhile, this is the link of a list, which is no cache. */
-	its = data_race(folio_slab(folio)->slab_cache);
-	return !cache || its == cache;
+		return NULL;
+	/* It may change meanwhile, see above. */
+	return data_race(folio_slab(folio)->slab_cache);
+}
+
+/* Is this the descriptor of a page of a cache? */
+static bool reloc_is_of(struct page *desc, const struct kmem_cache *cache)
+{
+	const struct kmem_cache *its = reloc_cache_of(desc);
+
+	return its && (!cache || its == cache);
 }
 
 /*

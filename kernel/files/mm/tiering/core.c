@@ -27,6 +27,7 @@ DEFINE_STATIC_KEY_FALSE(tiering_places_key);
 DEFINE_STATIC_KEY_FALSE(tiering_files_key);
 DEFINE_STATIC_KEY_FALSE(tiering_uses_key);
 DEFINE_STATIC_KEY_FALSE(tiering_room_key);
+DEFINE_STATIC_KEY_FALSE(tiering_kernel_key);
 
 const struct tiering_policy __rcu *tiering_selected;
 
@@ -81,6 +82,8 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_uses_key);
 	if (policy->needs & TIERING_ROOM)
 		static_branch_enable_cpuslocked(&tiering_room_key);
+	if (policy->needs & TIERING_TABLES)
+		static_branch_enable_cpuslocked(&tiering_kernel_key);
 }
 
 static void tiering_disable_hooks(void)
@@ -89,6 +92,7 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_files_key);
 	static_branch_disable_cpuslocked(&tiering_uses_key);
 	static_branch_disable_cpuslocked(&tiering_room_key);
+	static_branch_disable_cpuslocked(&tiering_kernel_key);
 }
 
 static void tiering_stop(const struct tiering_policy *policy)

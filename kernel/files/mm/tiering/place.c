@@ -156,3 +156,66 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	rcu_read_unlock();
 	return page ? page_rmappable_folio(page) : NULL;
 }
+
+/*
+ * The fast node that page tables and stacks of this task should be on: both are used
+ * often, and can never move. NUMA_NO_NODE if the task
+ * has a memory policy of its own.
+ */
+static int tiering_kernel_nid(void)
+{
+	const struct tiering_node *tn;
+	int nid = NUMA_NO_NODE;
+
+	if (in_interrupt() || current->mempolicy)
+		return NUMA_NO_NODE;
+	rcu_read_lock();
+	tn = rcu_dereference(tiering_near[numa_node_id()]);
+	if (tn && node_isset(tn->nid, cpuset_current_mems_allowed))
+		nid = tn->nid;
+	rcu_read_unlock();
+	return nid;
+}
+
+static void tiering_count_kernel(bool fast, long pages)
+{
+	tiering_count(fast ? TIERING_PLACED_FAST : TIERING_PLACED_ELSEWHERE,
+		      TIERING_KERNEL, pages);
+}
+
+/*
+ * Called by tiering_alloc_table(). It takes what is free down to the lowest watermark,
+ * where others leave for slow memory earlier, and has kswapd make no room: there may be
+ * nothing that can leave, and each process would ask for it again.
+ */
+struct page *__tiering_alloc_table(gfp_t gfp, unsigned int order)
+{
+	int nid = tiering_kernel_nid();
+	struct page *page;
+
+	if (nid == NUMA_NO_NODE)
+		return NULL;
+	page = __alloc_pages(tiering_gfp(gfp) | __GFP_THISNODE, order, nid, NULL);
+	tiering_count_kernel(page, 1L << order);
+	return page;
+}
+
+/* Called by tiering_stack_nid(). Who allocates a stack may reclaim, but not for this. */
+int __tiering_stack_nid(void)
+{
+	int nid = tiering_kernel_nid();
+
+	if (nid == NUMA_NO_NODE || tiering_room_to_min(nid) > TIERING_BATCH)
+		return nid;
+	tiering_count_stack(false);
+	return NUMA_NO_NODE;
+}
+
+/**
+ * tiering_count_stack() - a kernel stack was allocated where the policy wanted it, or not
+ * @fast: it was
+ */
+void tiering_count_stack(bool fast)
+{
+	tiering_count_kernel(fast, THREAD_SIZE / PAGE_SIZE);
+}

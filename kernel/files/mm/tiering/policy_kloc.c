@@ -444,7 +444,8 @@ static const struct attribute_group policy_kloc_attr_group = {
 struct tiering_policy policy_kloc = {
 	.name		= "kloc",
 	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
-			  TIERING_KNODES | TIERING_ROOM | TIERING_SLABS,
+			  TIERING_KNODES | TIERING_ROOM | TIERING_SLABS |
+			  TIERING_TABLES,
 	.attrs		= &policy_kloc_attr_group,
 	.init		= policy_kloc_select,
 	.init_node	= policy_kloc_init_node,

@@ -9,7 +9,7 @@
 
 static struct tiering_policy policy_kloc_nomigrate = {
 	.name	= "kloc-nomigrate",
-	.needs	= TIERING_FILES | TIERING_KNODES,
+	.needs	= TIERING_FILES | TIERING_KNODES | TIERING_TABLES,
 };
 
 static int __init policy_kloc_nomigrate_init(void)

@@ -84,6 +84,17 @@ long tiering_room_to_fill(int nid)
 }
 
 /**
+ * tiering_room_to_min() - how many pages may be taken of a node at the very most?
+ * @nid: the node
+ *
+ * Return: pages that are free above the lowest watermark; negative if there are too few.
+ */
+long tiering_room_to_min(int nid)
+{
+	return tiering_above(nid, WMARK_MIN, 1);
+}
+
+/**
  * tiering_is_short() - is a node so full that it matters what is in it?
  * @nid: the node
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Policies of memory tiers: what happened how often, in the folders anon, file,
- * blockdev and slab of /sys/kernel/mm/tiering/stats. Each count has a file.
+ * blockdev, slab and kernel of /sys/kernel/mm/tiering/stats. Each count has a file.
  */
 #include <linux/kobject.h>
 #include <linux/mm.h>
@@ -44,6 +44,7 @@ static const char * const tiering_kind_names[TIERING_KINDS] = {
 	[TIERING_FILE]		= "file",
 	[TIERING_BLOCKDEV]	= "blockdev",
 	[TIERING_SLAB]		= "slab",
+	[TIERING_KERNEL]	= "kernel",
 };
 
 /**

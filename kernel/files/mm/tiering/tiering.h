@@ -39,6 +39,7 @@ struct tiering_policy;
 #define TIERING_ROOM		BIT(5)	/* ->make_room() comes before reclaim */
 #define TIERING_TIERS		BIT(6)	/* two tiers; all others imply that */
 #define TIERING_SLABS		BIT(7)	/* daemons move slabs; needs TIERING_MOVES */
+#define TIERING_TABLES		BIT(8)	/* page tables and stacks in the top tier first */
 
 /**
  * enum tiering_place - where new pages should go
@@ -83,6 +84,7 @@ enum tiering_reason {
  * @TIERING_FILE: page cache of files
  * @TIERING_BLOCKDEV: page cache of block devices: a file system's own
  * @TIERING_SLAB: relocatable slabs: dentries, inodes
+ * @TIERING_KERNEL: page tables and kernel stacks, which are placed and never moved
  * @TIERING_KINDS: how many there are
  */
 enum tiering_kind {
@@ -90,6 +92,7 @@ enum tiering_kind {
 	TIERING_FILE,
 	TIERING_BLOCKDEV,
 	TIERING_SLAB,
+	TIERING_KERNEL,
 	TIERING_KINDS,
 };
 
@@ -439,6 +442,7 @@ unsigned int tiering_tiers(const nodemask_t **tiers);
 /* room.c */
 long tiering_room(int nid);
 long tiering_room_to_fill(int nid);
+long tiering_room_to_min(int nid);
 bool tiering_is_short(int nid);
 bool tiering_may_fill(int nid);
 void tiering_wake_kswapd(int nid);

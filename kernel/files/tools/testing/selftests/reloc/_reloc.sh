@@ -6,13 +6,13 @@
 . ../tiering/_tiering.sh
 
 reloc=/sys/kernel/debug/reloc
-caches="dentry ext4_inode_cache"
 
 # reloc_begin COUNT: begin a test with so many results
 reloc_begin() {
 	[ -e $reloc/move ] || tiering_skip "needs CONFIG_RELOC_SLAB and debugfs"
 	[ "$(grep -c '^dentry \|^ext4_inode_cache ' $reloc/pages)" -ge 4 ] ||
 		tiering_skip "needs the kernel parameter reloc.caches=dentry,ext4_inode_cache"
+	caches=$(awk '{ print $1 }' $reloc/pages | sort -u)
 	tiering_begin "$1"
 	tiering_save $reloc/max_pause_us $reloc/precopy
 	# The host may be busy: no page shall be late.
@@ -27,7 +27,7 @@ reloc_stat() { # NAME: print a counter
 	awk -v name="$1" '$1 == name { print $2 }' $reloc/stats
 }
 
-# reloc_move_all NODE: move both caches to a node. A page may be late: try again.
+# reloc_move_all NODE: move all caches to a node. A page may be late: try again.
 reloc_move_all() {
 	local cache try
 

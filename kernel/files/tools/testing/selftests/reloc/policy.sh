@@ -34,6 +34,10 @@ use_files() {
 	[ "$(tiering_stat slab promoted_used promoted_active)" -ge "$1" ]
 }
 
+are_inodes_slow() { # PAGES: are more than so many pages of inodes in slow memory?
+	[ "$(inodes "$slow")" -gt "$1" ]
+}
+
 demoted() { # PAGES
 	[ "$(tiering_stat slab demoted_unused demoted_inactive)" -ge "$1" ]
 }
@@ -51,8 +55,8 @@ tiering_control "slabs leave under kloc-cache-only" tiering_wait 2 demoted $((mo
 
 tiering_select kloc
 tiering_check "slabs that are not used leave" tiering_wait 20 demoted $((moved + pages / 2))
+tiering_check "most inodes are in slow memory" tiering_wait 20 are_inodes_slow $((pages / 2))
 tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
-tiering_check "most inodes are in slow memory" [ "$(inodes "$slow")" -gt $((pages / 2)) ]
 
 # Fast memory has room again, and all files are looked at in each scan.
 echo 10 >$scale

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# New inodes do not go to slabs that were moved to slow memory, though these have free objects.
+
+. ../kloc/_kloc.sh
+
+reloc=/sys/kernel/debug/reloc
+
+[ -e $reloc/pages ] || tiering_skip "needs CONFIG_RELOC_SLAB and debugfs"
+grep -q '^ext4_inode_cache ' $reloc/pages ||
+	tiering_skip "needs the kernel parameter reloc.caches=dentry,ext4_inode_cache"
+
+inodes() { # NODE: print how many pages of inodes are there
+	awk -v node="$1" '$1 == "ext4_inode_cache" && $2 == node { print $3 }' $reloc/pages
+}
+
+# Half of the objects of each slab are free then, but in the slabs that CPUs allocate from.
+make_holes() {
+	kloc_files holes 2000 1
+	ls "$dir/holes" | awk -v dir="$dir/holes/" 'NR % 2 { print dir $0 }' | xargs rm
+	sync
+}
+
+kloc_begin 3
+tiering_select none
+make_holes
+before=$(inodes "$fast")
+kloc_files first 200 1
+tiering_control "new inodes take new pages while there are free objects" \
+	[ "$(inodes "$fast")" -gt $((before + 16)) ]
+
+echo "ext4_inode_cache $slow" >$reloc/move
+tiering_check "all inodes are in slow memory" [ "$(inodes "$fast")" -eq 0 ]
+kloc_files second 600 1
+tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
+tiering_check "new inodes are in fast memory" [ "$(inodes "$fast")" -ge 64 ]
+tiering_end

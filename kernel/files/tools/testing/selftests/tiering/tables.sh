@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Under kloc, page tables and kernel stacks find place in fast memory when it is short, and
+# nothing else does.
+
+. ./_tiering.sh
+
+COUNT=1024
+scale=/proc/sys/vm/watermark_scale_factor
+
+tiering_begin 4
+tiering_save $scale
+
+tiering_clean() {
+	umount "$dir/tmpfs" 2>/dev/null
+}
+
+tables() { # NODE: print how many page tables are in the nodes of its tier
+	local node
+
+	for node in $(tiering_tier_of "$1"); do
+		cat /sys/devices/system/node/node"$node"/meminfo
+	done | awk '$3 == "PageTables:" { sum += $4 / 4 } END { print sum }'
+}
+
+# are_new_tables_on NODE: are nearly all page tables of a process in the tier of the node?
+are_new_tables_on() {
+	local before after
+
+	mkfifo "$dir/end"
+	before=$(tables "$1")
+	sparse $COUNT <"$dir/end" >"$dir/printed" &
+	exec 3>"$dir/end"
+	tiering_wait 30 grep -q touched "$dir/printed"
+	after=$(tables "$1")
+	exec 3>&-
+	wait $!
+	rm "$dir/end" "$dir/printed"
+	tiering_note "$(cat $tiering/policy): $((after - before)) of $COUNT page tables on node $1"
+	[ $((after - before)) -ge $((COUNT * 9 / 10)) ]
+}
+
+# What is free is less than what kswapd has to keep free, and more than the least.
+mkdir "$dir/tmpfs"
+last=$(tiering_tier_of "$fast" | awk '{ print $NF }')
+mount -t tmpfs -o mpol=bind:"$fast-$last",size=100% tmpfs "$dir/tmpfs" || tiering_skip "needs tmpfs"
+tiering_drop_caches
+free=0
+for node in $(tiering_tier_of "$fast"); do
+	free=$((free + $(tiering_free "$node")))
+done
+head -c $(((free - 24576) * 1024)) /dev/zero >"$dir/tmpfs/filling"
+echo 3000 >$scale
+
+placed=$(tiering_stat kernel placed_fast)
+tiering_control "without a policy, page tables are in fast memory" are_new_tables_on "$fast"
+tiering_control "without a policy, any is counted" \
+	[ "$(tiering_stat kernel placed_fast)" -gt "$placed" ]
+tiering_select kloc-nomigrate
+tiering_check "under kloc, page tables are in fast memory" are_new_tables_on "$fast"
+tiering_check "they are counted" \
+	[ "$(tiering_stat kernel placed_fast)" -ge $((placed + COUNT * 9 / 10)) ]
+tiering_end
