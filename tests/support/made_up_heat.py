@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kloc.heat.records import Memory, Process, Record, Region, Snapshot
+from kloc.heat.records import Kinds, Memory, Process, Record, Region, Snapshot
 from kloc.schemes.sysfs import Attributes
 
 MIB = 1 << 20
@@ -42,6 +42,20 @@ def physical(**changes: Any) -> Record:
         "snapshots": snapshots,
     }
     return record(**{**settings, **changes})
+
+
+def with_kinds(**changes: Any) -> Record:
+    """Return the record of `physical` with kinds of pages, which are known up to 48 MiB.
+
+    Anonymous pages and page cache share fast memory; slow memory has slab, then free pages.
+    """
+    kinds = (
+        Kinds(0, 8 * MIB, {"anonymous": 2000, "page tables": 48}),
+        Kinds(8 * MIB, 16 * MIB, {"anonymous": 48, "file": 1900, "shared": 90, "other": 10}),
+        Kinds(16 * MIB, 32 * MIB, {"slab": 4000, "free": 96}),
+        Kinds(32 * MIB, 48 * MIB, {"free": 4096}),
+    )
+    return physical(**{"kinds": kinds, **changes})
 
 
 def _regions(second: int) -> tuple[Region, ...]:

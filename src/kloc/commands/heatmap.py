@@ -19,7 +19,7 @@ from kloc.base import environment, plots, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.commands import completers, output, scheme_arguments, values
 from kloc.commands.exec import callers_environment
-from kloc.heat import processes, recorder, records
+from kloc.heat import kinds, processes, recorder, records
 from kloc.heat.records import Record
 from kloc.schemes.sysfs import Attributes
 
@@ -77,7 +77,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     completers.complete_names(action, lambda: _names("workload"), ".json")
     scheme_arguments.add_pid(group, "record this process")
-    group.add_argument("--physical", action="store_true", help="record all memory, by its tiers")
+    group.add_argument(
+        "--physical",
+        action="store_true",
+        help="record all memory, by its tiers and kinds of pages",
+    )
     scheme_arguments.add_duration(
         group,
         "record for this time, such as 30s or 5m (default: until the process ends, or Ctrl-C)",
@@ -290,6 +294,11 @@ def _deliver(args: argparse.Namespace, record: Record) -> None:
     """Write the files and print the map."""
     if args.physical and not any(one.tier for one in record.memory):
         terminal.say("the kernel knows no memory tiers: only nodes are named")
+    if args.physical and not record.kinds:
+        terminal.say(
+            f"kinds of pages are not known: {kinds.FLAGS} cannot be read, or the kernel was built "
+            "without CONFIG_PROC_PAGE_MONITOR"
+        )
     try:
         output.deliver(args, records.document(record), lambda: _print(args, record), indent=None)
     finally:

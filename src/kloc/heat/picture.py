@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from rich.style import Style
 from rich.text import Text
 
 from kloc.base.words import plural
-from kloc.heat import grid, layout
+from kloc.heat import grid, kinds, layout
 from kloc.heat.layout import Part
 from kloc.heat.records import Record
 
@@ -36,6 +37,11 @@ HALF = "▀"
 LABEL = 13
 """The columns of the addresses at the left."""
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
+LETTER = 2
+"""The columns of the kinds of pages at the right, with a blank."""
+
 
 def lines(record: Record, most: int, console: Console) -> list[Text]:
     """Return the map in lines that fit the console, in color if that is a terminal.
@@ -43,7 +49,8 @@ def lines(record: Record, most: int, console: Console) -> list[Text]:
     `most` is how many parts of processes are shown.
     """
     colored = console.is_terminal and console.color_system is not None
-    columns = max(10, min(COLUMNS_MAX, console.width - LABEL - 1))
+    letters = LETTER if record.kinds else 0
+    columns = max(10, min(COLUMNS_MAX, console.width - LABEL - 1 - letters))
     table = grid.regions(record)
     parts = layout.parts(record, table, most)
     heights = layout.rows([part.size for part in parts], ROWS)
@@ -62,10 +69,14 @@ def lines(record: Record, most: int, console: Console) -> list[Text]:
     # The highest addresses are at the top.
     for number in reversed(range(len(parts))):
         found.append(Text(f"{'':{LABEL}}{parts[number].title()}"))
-        found += _rows(parts[number], maps[number], top, colored)
+        rows = _rows(parts[number], maps[number], top, colored)
+        found += _with_letters(rows, record, parts[number]) if record.kinds else rows
         if number and (gap := _gap(parts[number - 1], parts[number])):
             found.append(Text(f"{'⋮':>{LABEL - 1}} {gap}", style="dim"))
-    found += [*_axis(record, columns), _legend(top, colored), *remarks(record, parts)]
+    found += [*_axis(record, columns), _legend(top, colored)]
+    if record.kinds:
+        found += _kinds_legend(record, console.width)
+    found += remarks(record, parts)
     return found
 
 
@@ -106,6 +117,15 @@ def _rows(part: Part, values: grid.Array, top: float, colored: bool) -> list[Tex
             line.append(*(_cell(upper, lower, top) if colored else (_shade(upper, top),)))
         found.append(line)
     return found
+
+
+def _with_letters(lines: Sequence[Text], record: Record, part: Part) -> list[Text]:
+    """Return the lines of a part, the highest first, with the letters of their kinds of pages."""
+    names = kinds.rows(record.kinds, (part.start, part.end), len(lines))
+    return [
+        line.append(f" {kinds.KINDS[name] if name else ''}")
+        for line, name in zip(lines, reversed(names), strict=True)
+    ]
 
 
 def _shade(value: float, top: float) -> str:
@@ -160,6 +180,16 @@ def _legend(top: float, colored: bool) -> Text:
         text.append(f" {limit} " if limit else "")
         text.append("██", Style(color=Color.from_rgb(*color)))
     return text
+
+
+def _kinds_legend(record: Record, width: int) -> list[Text]:
+    """Return the meaning of the letters, with each kind's share of all pages."""
+    meanings = ", ".join(
+        f"{kinds.KINDS[name]} {name} {_percent(share)}".replace(" ", UNBROKEN)
+        for name, share in kinds.shares(record.kinds).items()
+    )
+    text = f"kind of most pages at the end, and share of all: {meanings}"
+    return [Text(line.replace(UNBROKEN, " ")) for line in textwrap.wrap(text, width)]
 
 
 def _percent(share: float) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.base import plots
-from kloc.heat import grid, layout, picture
+from kloc.heat import grid, kinds, layout, picture
 from kloc.heat.layout import Part
 from kloc.heat.records import Record
 
@@ -19,6 +19,18 @@ HEIGHT_MIN = 0.12
 """The least height of a part, as a fraction of that of all."""
 
 COLORS = "inferno"
+
+KIND_COLORS = dict(
+    zip(
+        kinds.KINDS,
+        ("#0072b2", "#e69f00", "#f0e442", "#009e73", "#cc79a7", "#d9d9d9", "#707070"),
+        strict=True,
+    )
+)
+"""The colors of the kinds of pages, which color-blind people can tell apart (Okabe and Ito)."""
+
+STRIP = (1.01, 0.0, 0.025, 1.0)
+"""Where the strip with the kinds of pages is: left, bottom, width and height, in a map's units."""
 
 MIB = 1 << 20
 
@@ -37,6 +49,16 @@ def plot(path: Path, record: Record, most: int) -> None:
         names = ", ".join(mark.name for mark in record.marks)
         axes[-1, 0].set_xlabel("time, s" + (f"; dashed line: {names}" if names else ""))
         figure.colorbar(image, ax=axes, label="samples with an access, %")
+        if record.kinds:
+            figure.legend(
+                handles=kinds_legend(record),
+                title="strip: kind of most pages at the end",
+                loc="outside lower center",
+                ncols=len(kinds.KINDS),
+                fontsize=8,
+                title_fontsize=8,
+                frameon=False,
+            )
 
 
 def heights(parts: Sequence[Part]) -> list[float]:
@@ -74,4 +96,33 @@ def draw(axes: Sequence[Any], record: Record, table: grid.Regions, parts: Sequen
         for mark in record.marks:
             axis.axvline(mark.time, color="white", linewidth=1.2)
             axis.axvline(mark.time, color="black", linewidth=0.8, linestyle="--")
+        if record.kinds:
+            _draw_kinds(axis, record, part, len(values))
     return image
+
+
+def kinds_legend(record: Record) -> list[Any]:
+    """Return the handles of a legend that names the colors of the record's kinds of pages."""
+    from matplotlib.patches import Patch
+
+    return [Patch(color=KIND_COLORS[name], label=name) for name in kinds.shares(record.kinds)]
+
+
+def _draw_kinds(axis: Any, record: Record, part: Part, rows: int) -> None:
+    """Draw a strip at the right of a map, with the most frequent kind of pages of each row."""
+    import numpy as np
+    from matplotlib.colors import ListedColormap
+
+    numbers = {name: number for number, name in enumerate(KIND_COLORS)}
+    names = kinds.rows(record.kinds, (part.start, part.end), rows)
+    strip = axis.inset_axes(STRIP)
+    strip.imshow(
+        np.array([[numbers.get(name, np.nan)] for name in names]),
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+        cmap=ListedColormap(list(KIND_COLORS.values())),
+        vmin=-0.5,
+        vmax=len(KIND_COLORS) - 0.5,
+    )
+    strip.set_axis_off()

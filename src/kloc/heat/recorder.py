@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from kloc.base.errors import KlocError
-from kloc.heat import processes, tiers, tracing
+from kloc.heat import kinds, processes, tiers, tracing
 from kloc.heat.events import Snapshots
-from kloc.heat.records import Process, Record, Snapshot
+from kloc.heat.records import Kinds, Memory, Process, Record, Snapshot
 from kloc.schemes import damon
 from kloc.schemes.damon import Damon
 from kloc.schemes.sysfs import Attributes, Physical, Processes
@@ -37,6 +37,8 @@ class Recorder:
         # What the targets of DAMON are, in their order.
         self._pids: list[int] = []
         self._physical: Physical | None = None
+        self._memory: tuple[Memory, ...] = ()
+        self._kinds: tuple[Kinds, ...] = ()
 
     def start_physical(self) -> None:
         """Monitor all memory of the system. Raises KlocError."""
@@ -63,6 +65,10 @@ class Recorder:
                 self._read()
         finally:
             self._read()
+            # Before the command's processes end, which frees their pages.
+            if self._physical is not None:
+                self._memory = tuple(tiers.of_system(self._physical.ranges))
+                self._kinds = kinds.of_system(self._memory)
 
     def record(self, title: str) -> Record:
         """Return what was recorded so far. Raises KlocError if that is nothing."""
@@ -72,7 +78,6 @@ class Recorder:
                 f"record for longer than {self._attributes.aggregation_us / 1e6:g} s, or lower "
                 "--sampling and --aggregation",
             )
-        physical = self._physical
         return Record(
             title=title,
             kernel=os.uname().release,
@@ -80,7 +85,8 @@ class Recorder:
             seconds=self._snapshots[-1].time,
             snapshots=tuple(self._snapshots),
             processes=tuple(self._processes),
-            memory=tuple(tiers.of_system(physical.ranges)) if physical else (),
+            memory=self._memory,
+            kinds=self._kinds,
             lost=self._events.lost,
         )
 

@@ -42,6 +42,18 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Kinds:
+    """The pages of a range of physical memory, in bytes, by kind, at the end of the recording.
+
+    `pages` counts the pages of each kind (kloc.heat.kinds); of large memory, it counts a sample.
+    """
+
+    start: int
+    end: int
+    pages: dict[str, int]
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The regions of one aggregation interval of a target, by address.
 
@@ -64,7 +76,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Record:
-    """What DAMON saw in `seconds`; `lost` counts snapshots that are missing or incomplete."""
+    """What DAMON saw in `seconds`; `lost` counts snapshots that are missing or incomplete.
+
+    `kinds` is empty for processes, if the kernel did not tell the kinds of pages, and in files of
+    earlier versions.
+    """
 
     title: str
     kernel: str
@@ -73,6 +89,7 @@ class Record:
     snapshots: tuple[Snapshot, ...]
     processes: tuple[Process, ...] = ()
     memory: tuple[Memory, ...] = ()
+    kinds: tuple[Kinds, ...] = ()
     marks: tuple[Mark, ...] = ()
     lost: int = 0
     heatmap: int = field(default=SCHEMA)
@@ -88,7 +105,7 @@ def document(record: Record) -> dict[str, Any]:
     plain = {
         name: value
         for name, value in vars(record).items()
-        if name not in ("snapshots", "attributes", "processes", "memory", "marks")
+        if name not in ("snapshots", "attributes", "processes", "memory", "kinds", "marks")
     }
     return {
         "heatmap": plain.pop("heatmap"),
@@ -96,6 +113,7 @@ def document(record: Record) -> dict[str, Any]:
         "attributes": asdict(record.attributes),
         "processes": [asdict(one) for one in record.processes],
         "memory": [asdict(one) for one in record.memory],
+        "kinds": [asdict(one) for one in record.kinds],
         "marks": [asdict(one) for one in record.marks],
         "snapshots": [vars(one) for one in record.snapshots],
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pytest
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.commands import heatmap as command
-from kloc.heat import processes, recorder, records, tiers
+from kloc.heat import kinds, processes, recorder, records, tiers
 from kloc.schemes import damon
 from support import fake_damon, fake_tracing, made_up_heat
 from support.command import parse, run
@@ -160,16 +161,54 @@ def test_new_processes_are_followed(kernel: Kernel, monkeypatch: Any, tmp_path: 
     assert kernel.damon.commands == ["on", "commit", "commit", "off"]
 
 
-def test_physical_memory_has_its_tiers(
-    kernel: Kernel, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def two_tiers(kernel: Kernel, monkeypatch: Any) -> Kernel:
+    """A kernel that lets DAMON see physical memory of two tiers."""
     monkeypatch.setattr(damon, "physical_memory", lambda: damon.Physical(((0, 64 << 20),)))
     monkeypatch.setattr(tiers, "of_system", lambda _: list(made_up_heat.physical().memory))
     kernel.step = lambda: kernel.trace([(0, 16 << 20, 3), (16 << 20, 64 << 20, 0)])
+    return kernel
+
+
+def test_physical_memory_has_its_tiers(
+    two_tiers: Kernel, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run("heatmap", "--physical", "--for", "50ms") == 0
-    shown = capsys.readouterr().out
-    assert "node 1, slow" in shown and "node 0, fast" in shown
-    assert (f"{damon.KDAMONDS}/0/contexts/0/operations", "paddr") in kernel.damon.written
+    printed = capsys.readouterr()
+    assert "node 1, slow" in printed.out and "node 0, fast" in printed.out
+    assert (f"{damon.KDAMONDS}/0/contexts/0/operations", "paddr") in two_tiers.damon.written
+    # This kernel has no /proc/kpageflags.
+    assert "kinds of pages are not known: /proc/kpageflags" in printed.err
+    assert "kind of most pages" not in printed.out
+
+
+def test_physical_memory_has_its_kinds_of_pages(
+    two_tiers: Kernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    anonymous, slab = 1 << 12, 1 << 7
+    flags = array("Q", [anonymous] * 1024 + [slab] * (16384 - 1024))
+    (tmp_path / "proc").mkdir(exist_ok=True)
+    (tmp_path / kinds.FLAGS.lstrip("/")).write_bytes(flags.tobytes())
+    out = tmp_path / "heat.json"
+    assert run("heatmap", "--physical", "--for", "50ms", "--json", str(out)) == 0
+    record = records.read(out)
+    assert kinds.shares(record.kinds) == {"anonymous": 1 / 16, "slab": 15 / 16}
+    assert {one.end - one.start for one in record.kinds} == {kinds.PIECE_BYTES}
+    printed = capsys.readouterr()
+    assert "kinds of pages are not known" not in printed.err
+    assert "A anonymous 6.2 %, S slab 94 %" in printed.out
+
+
+def test_kinds_of_pages_are_read_before_the_command_is_ended(
+    two_tiers: Kernel, monkeypatch: Any
+) -> None:
+    # Its memory would be free otherwise.
+    events: list[str] = []
+    end = command._end
+    monkeypatch.setattr(kinds, "of_system", lambda _: events.append("kinds") or ())
+    monkeypatch.setattr(command, "_end", lambda process: events.append("end") or end(process))
+    assert run("heatmap", "--physical", "--for", "50ms", "--", "sleep", "1000") == 0
+    assert events == ["kinds", "end"]
 
 
 def test_ctrl_c_ends_the_recording_and_draws_what_there_is(

@@ -22,9 +22,15 @@ def printed(record: Record, most: int = 3, width: int = 80, terminal: bool = Fal
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", ["process", "physical"])
-def test_a_map_is_printed_as_in_the_golden_file(name: str) -> None:
-    record = made_up_heat.record() if name == "process" else made_up_heat.physical(lost=2)
+RECORDS = {
+    "process": made_up_heat.record(),
+    "physical": made_up_heat.physical(lost=2),
+    "kinds": made_up_heat.with_kinds(lost=2),
+}
+
+
+@pytest.mark.parametrize(("name", "record"), RECORDS.items(), ids=RECORDS)
+def test_a_map_is_printed_as_in_the_golden_file(name: str, record: Record) -> None:
     golden.check(f"heatmap-{name}", printed(record))
 
 
@@ -39,14 +45,31 @@ def test_color_is_for_terminals_only() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 @pytest.mark.parametrize("terminal", [False, True])
-def test_no_line_of_the_map_is_wider_than_the_terminal(width: int, terminal: bool) -> None:
+@pytest.mark.parametrize("record", [RECORDS["process"], RECORDS["kinds"]], ids=["process", "kinds"])
+def test_no_line_of_the_map_is_wider_than_the_terminal(
+    width: int, terminal: bool, record: Record
+) -> None:
     console = Console(width=width, force_terminal=terminal, color_system="truecolor")
-    lines = picture.lines(made_up_heat.record(), 3, console)
+    lines = picture.lines(record, 3, console)
+    # Titles, the legend of frequencies and remarks are cut.
     cells = [
-        line.cell_len for line in lines if "made-up" not in line.plain and "%" not in line.plain
+        line.cell_len
+        for line in lines
+        if not any(
+            words in line.plain for words in ("made-up", "memory:", "node", "access:", "lost:")
+        )
     ]
     assert max(cells) <= width
     assert max(cells) > min(width, picture.COLUMNS_MAX) * 0.9
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_each_row_of_a_map_with_kinds_ends_with_a_letter(terminal: bool) -> None:
+    console = Console(width=80, force_terminal=terminal, color_system="truecolor")
+    lines = picture.lines(made_up_heat.with_kinds(), 3, console)
+    letters = [line.plain[78:] for line in lines if set(line.plain[13:77]) <= set("·█▀")]
+    # A third of the slow memory was not counted, a third is free, and a third is slab.
+    assert "".join(letters) == "-" * 6 + "S" * 6 + "F" * 3 + "A" * 3
 
 
 def test_marks_and_hidden_processes_are_named() -> None:

@@ -15,8 +15,12 @@ from support import made_up_heat
 
 @pytest.mark.parametrize(
     "record",
-    [made_up_heat.record(marks=(Mark(4.0, "measured"),)), made_up_heat.physical()],
-    ids=["process", "physical"],
+    [
+        made_up_heat.record(marks=(Mark(4.0, "measured"),)),
+        made_up_heat.physical(),
+        made_up_heat.with_kinds(),
+    ],
+    ids=["process", "physical", "kinds"],
 )
 def test_a_plot_is_the_same_each_time_and_names_its_parts(record: Record, tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.svg", "b.svg", "a.png")]
@@ -26,6 +30,8 @@ def test_a_plot_is_the_same_each_time_and_names_its_parts(record: Record, tmp_pa
     assert text == paths[1].read_text()
     assert record.title in text and "samples with an access, %" in text
     assert ("measured" in text) == bool(record.marks)
+    for name in ("anonymous", "slab", "page tables", "free"):
+        assert (f">{name}<" in text) == bool(record.kinds)
     for name in ("node 0, fast", "node 1, slow") if record.physical else ("made-up 12 1000000",):
         assert name in text
     assert paths[2].read_bytes().startswith(b"\x89PNG")

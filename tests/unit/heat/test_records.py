@@ -15,9 +15,22 @@ from support import made_up_heat
 
 def test_a_record_that_is_read_is_the_one_that_was_written(tmp_path: Path) -> None:
     path = tmp_path / "heat.json"
-    for record in (made_up_heat.record(), made_up_heat.physical(lost=2)):
+    for record in (
+        made_up_heat.record(),
+        made_up_heat.physical(lost=2),
+        made_up_heat.with_kinds(),
+    ):
         path.write_text(json.dumps(records.document(record)))
         assert records.read(path) == record
+
+
+def test_a_record_of_an_earlier_version_has_no_kinds(tmp_path: Path) -> None:
+    record = made_up_heat.physical()
+    content = records.document(record)
+    del content["kinds"]
+    path = tmp_path / "heat.json"
+    path.write_text(json.dumps(content))
+    assert records.read(path) == record
 
 
 @pytest.mark.parametrize(

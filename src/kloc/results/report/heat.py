@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kloc.heat import grid, layout, plot
+from kloc.heat import grid, kinds, layout, plot
 from kloc.heat.layout import Part
 from kloc.heat.records import Record
 from kloc.results.report import formats
-from kloc.results.report.figure import Figure, Table, drawing
+from kloc.results.report.figure import WIDTH, Figure, Sheet, Table, drawing
 from kloc.results.report.structure import Block, Section
 
 PARTS = 3
@@ -19,6 +19,12 @@ PARTS = 3
 
 HEIGHT = 260
 """The height of the parts of a map together, in pixels."""
+
+LEGEND = 40
+"""The height of the legend of the kinds of pages, in pixels."""
+
+STRIP = 14
+"""The width that the strip with the kinds of pages adds at the right, in pixels."""
 
 TITLE = 26
 """The height of the title of a part, in pixels."""
@@ -35,6 +41,8 @@ def section(records: Sequence[Record]) -> Section | None:
         "Which memory was accessed when, as DAMON saw it in runs of their own: addresses upward, "
         "gaps between parts left out. A dashed line is the beginning of the measured region."
     )
+    if any(record.kinds for record in records):
+        intro += " The strip beside a map has the kind of most pages at the end of the recording."
     blocks = [Block(figures=[_figure(record) for record in records])]
     return Section("heat", "Access frequencies", intro, blocks)
 
@@ -43,7 +51,7 @@ def _figure(record: Record) -> Figure:
     table = grid.regions(record)
     parts = layout.parts(record, table, PARTS)
     title = f"{record.title}: access frequencies by address and time"
-    height = HEIGHT + TITLE * len(parts) + 66
+    height = HEIGHT + TITLE * len(parts) + 66 + (LEGEND if record.kinds else 0)
     with drawing(title, height, rows=len(parts), left=60) as sheet:
         grid_spec = sheet.axes[0].get_gridspec()
         assert grid_spec is not None
@@ -52,7 +60,25 @@ def _figure(record: Record) -> Figure:
         image = plot.draw(sheet.axes, record, table, parts)
         most = formats.percent(image.norm.vmax / 100)
         sheet.axes[-1].set_xlabel(f"s; black: no access, yellow: in {most} of samples", fontsize=10)
+        if record.kinds:
+            _add_legend(sheet, record, height)
     return Figure(title, sheet.svg, _numbers(record, table, parts), caption=record.title)
+
+
+def _add_legend(sheet: Sheet, record: Record, height: int) -> None:
+    """Make room for the strip with the kinds of pages, and name its colors below the map."""
+    usual = sheet.plot.subplotpars
+    sheet.plot.subplots_adjust(
+        right=usual.right - STRIP / WIDTH, bottom=usual.bottom + LEGEND / height
+    )
+    sheet.plot.legend(
+        handles=plot.kinds_legend(record),
+        loc="lower center",
+        ncols=4,
+        fontsize=10,
+        frameon=False,
+        handlelength=1,
+    )
 
 
 def _numbers(record: Record, table: grid.Regions, parts: Sequence[Part]) -> Table:
@@ -67,4 +93,14 @@ def _numbers(record: Record, table: grid.Regions, parts: Sequence[Part]) -> Tabl
         rows.append(
             [part.title(), formats.percent(mean), formats.percent(idle)],
         )
-    return Table(["part", "mean frequency", "without access"], rows)
+        if record.kinds:
+            rows[-1].append(_pages(record, part))
+    head = ["part", "mean frequency", "without access", *(["pages"] if record.kinds else [])]
+    return Table(head, rows)
+
+
+def _pages(record: Record, part: Part) -> str:
+    """Return the share of each kind in the pages of a part, the largest first."""
+    shares = kinds.shares(record.kinds, (part.start, part.end))
+    names = sorted(shares, key=shares.__getitem__, reverse=True)
+    return ", ".join(f"{name} {formats.percent(shares[name])}" for name in names)

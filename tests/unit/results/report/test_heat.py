@@ -26,6 +26,23 @@ def test_each_map_has_a_figure_with_its_numbers() -> None:
     assert physical.table.rows[0][0].startswith("node 1, slow")
 
 
+def test_a_map_with_kinds_of_pages_names_them() -> None:
+    section = heat.section([made_up_heat.with_kinds()])
+    assert section is not None
+    assert "kind of most pages" in section.intro
+    (figure,) = section.blocks[0].figures
+    assert figure.table is not None and figure.table.head[-1] == "pages"
+    assert [row[-1] for row in figure.table.rows] == [
+        "free 51 %, slab 49 %",
+        "anonymous 50 %, file 46 %, shared 2 %, page tables 1 %, other 0 %",
+    ]
+    assert ">page tables<" in figure.svg
+    # The maps of two parts, and their strips.
+    assert figure.svg.count("data:image/png;base64,") == 4
+    plain = heat.section([made_up_heat.physical()])
+    assert plain is not None and "kind of most pages" not in plain.intro
+
+
 def test_the_picture_is_in_the_page_itself() -> None:
     record = made_up_heat.record(marks=(Mark(4.0, "measured"),))
     document = {**made_up.document(made_up.run("tpp", 100)), "heatmaps": [record]}
