@@ -6,6 +6,9 @@ and print the trace after the region. What monitors runs on the machine's last c
 spare one in all our machines, so that it takes no time from the workload. As all of a run is
 repeated with its seed, so is the map.
 
+For a map of physical memory, the guest reads the flags of page frames after the region, too, and
+prints them; the host tells the kinds of pages from them.
+
 The monitored processes are those of the workload that have 4 MiB or more in memory.
 """
 
@@ -14,15 +17,16 @@ from __future__ import annotations
 import base64
 import binascii
 import gzip
+import io
 import shlex
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kloc.base.errors import KlocError
-from kloc.heat import processes, tracing
+from kloc.heat import kinds, processes, tracing
 from kloc.heat.events import MARK, Snapshots
-from kloc.heat.records import Mark, Memory, Process, Record, Snapshot
+from kloc.heat.records import Kinds, Mark, Memory, Process, Record, Snapshot
 from kloc.machine.memory import TIERS, memory_ranges
 from kloc.machine.profile import Profile
 from kloc.measure.workload import Outcome, Size, Workload
@@ -48,6 +52,9 @@ BEGIN = "== heat map\n"
 FOLDER = "/run/heat"
 TRACE = f"/sys/kernel/tracing/instances/{tracing.NAME}"
 STATE = f"{KDAMONDS}/0/state"
+
+PAGE_BYTES = 4096
+"""The size of the guest's pages."""
 
 PAGES_MIN = 1024
 """The resident pages from which on a process is monitored: 4 MiB."""
@@ -114,6 +121,11 @@ while [ -e {FOLDER}/on ]; do
 done 2>/dev/null
 """
 
+READ_FRAMES = """\
+[ ! -e {FLAGS} ] || cat {FLAGS} | gzip -n >{FOLDER}/frames
+"""
+"""Keeps the flags of page frames: after the region, and before the workload's processes end."""
+
 SHOW = """\
 rm -f {FOLDER}/on
 echo off >{STATE} || true
@@ -122,12 +134,14 @@ echo '{BEGIN}'
     sed -n 's/^overrun: /# overrun /p' {TRACE}/per_cpu/cpu{cpu}/stats
     cat {TRACE}/trace
     ! [ -e {FOLDER}/maps ] || sort -u {FOLDER}/maps | sed 's/^/maps /'
+    ! [ -e {FOLDER}/frames ] || echo "frames $(base64 -w 0 {FOLDER}/frames)"
 }} | gzip -n | base64
 """
 
 
 CONSTANTS = {
     "FOLDER": FOLDER,
+    "FLAGS": kinds.FLAGS,
     "TRACE": TRACE,
     "CLOCK": tracing.CLOCK,
     "EVENT": tracing.EVENT,
@@ -173,7 +187,7 @@ def recorded(
 
     def check(size: Size, seed: int) -> str:
         script = _own_shell(workload.check(size, seed)) if workload.check else ""
-        return script + _filled(SHOW, cpu=cpu)
+        return (_filled(READ_FRAMES) if physical else "") + script + _filled(SHOW, cpu=cpu)
 
     def outcome(printed: Mapping[str, str], size: Size) -> Outcome:
         own, _, found.text = printed["check"].partition(BEGIN)
@@ -217,13 +231,14 @@ def record(
         snapshots=tuple(replace(one, time=round(one.time - start, 6)) for one in reader.snapshots),
         processes=() if physical else tuple(reader.processes()),
         memory=tuple(memory) if physical else (),
+        kinds=reader.kinds(memory),
         marks=(Mark(round(reader.marks[MEASURED] - start, 6), MEASURED_NAME),),
         lost=reader.lost,
     )
 
 
 class _Reader:
-    """Reads the lines of the guest's output: events, marks, and mapped addresses."""
+    """Reads the lines of the guest's output: events, marks, mapped addresses, and page frames."""
 
     def __init__(self) -> None:
         self.marks: dict[str, float] = {}
@@ -231,6 +246,7 @@ class _Reader:
         self._events = Snapshots(0.0)
         self._names: dict[int, str] = {}
         self._maps: dict[int, list[str]] = {}
+        self._frames = ""
         self._numbers: list[int | None] = [None]
         self._overrun = 0
 
@@ -243,6 +259,8 @@ class _Reader:
         if line.startswith("maps "):
             _, pid, rest = line.split(maxsplit=2)
             self._maps.setdefault(int(pid), []).append(rest)
+        elif line.startswith("frames "):
+            self._frames = line.removeprefix("frames ")
         elif line.startswith("# overrun"):
             self._overrun = int(line.split()[-1])
         elif found := MARK.search(line):
@@ -256,6 +274,11 @@ class _Reader:
             Process(pid, name, tuple(processes.joined(sorted(self._mapped(pid)))))
             for pid, name in self._names.items()
         ]
+
+    def kinds(self, memory: Sequence[Memory]) -> tuple[Kinds, ...]:
+        """Return the kinds of the pages of `memory`, none if the guest printed no flags."""
+        flags = gzip.decompress(base64.b64decode(self._frames)) if self._frames else b""
+        return kinds.counted(io.BytesIO(flags), memory, PAGE_BYTES)
 
     def _mapped(self, pid: int) -> list[tuple[int, int]]:
         return processes.parse_maps(self._maps.get(pid, []))

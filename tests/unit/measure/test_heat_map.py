@@ -7,12 +7,14 @@ import base64
 import gzip
 import re
 import subprocess
+from array import array
 from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from kloc.base.errors import KlocError
+from kloc.heat import kinds
 from kloc.heat.records import Record
 from kloc.machine import profile
 from kloc.measure import heat_map
@@ -135,6 +137,28 @@ def test_physical_memory_has_the_machines_tiers() -> None:
     assert found.physical
     assert [(one.node, one.tier) for one in found.memory] == [(0, "fast"), (1, "slow")]
     assert found.memory[1].end - found.memory[1].start == HOST.slow.capacity
+
+
+def test_frames_are_read_before_the_workloads_processes_end_and_for_physical_memory_only() -> None:
+    scripts = {
+        physical: heat_map.recorded(WORKLOAD, HOST, ATTRIBUTES, physical)[0]
+        for physical in (False, True)
+    }
+    script = str(scripts[True].check and scripts[True].check(FULL, 1))
+    assert script.index(f"cat {kinds.FLAGS}") < script.index("echo 7") < script.index("base64")
+    assert kinds.FLAGS not in scripts[True].measured(FULL, 1)
+    assert f"cat {kinds.FLAGS}" not in str(scripts[False].check and scripts[False].check(FULL, 1))
+
+
+def test_physical_memory_has_the_kinds_of_the_guests_pages() -> None:
+    ends = (mark(1.0, "start"), mark(1.0, "measured"), lines(1.5, ONE), mark(2.0, "end"))
+    flags = array("Q", [1 << 12] * 300 + [1 << 7] * 200).tobytes()
+    frames = base64.b64encode(gzip.compress(flags)).decode()
+    found = record(printed(*ends, f"frames {frames}\n"), physical=True)
+    (one,) = found.kinds
+    assert one.start == 0 and one.pages == {"anonymous": 300, "slab": 200}
+    # A kernel without CONFIG_PROC_PAGE_MONITOR.
+    assert record(printed(*ends), physical=True).kinds == ()
 
 
 def test_a_full_buffer_is_told() -> None:
