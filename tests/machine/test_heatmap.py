@@ -13,7 +13,7 @@ import re
 import numpy as np
 import pytest
 
-from kloc.heat import grid, records
+from kloc.heat import grid, kinds, records
 from kloc.heat.records import Record
 from support.in_machine import run_script
 
@@ -107,11 +107,12 @@ def test_an_interrupt_ends_the_recording(printed: dict[str, str]) -> None:
         assert record(printed[name]).snapshots
 
 
-def test_physical_memory_has_both_tiers(printed: dict[str, str]) -> None:
+def test_physical_memory_has_both_tiers_and_kinds_of_pages(printed: dict[str, str]) -> None:
     found = record(printed["physical"])
     assert {(one.node, one.tier) for one in found.memory} == {(0, "fast"), (1, "slow")}
     sizes = {one.node: one.end - one.start for one in found.memory}
     assert sizes == pytest.approx({0: 192 * MIB, 1: 1280 * MIB}, rel=0.01)
+    assert {"anonymous", "file", "slab", "free"} <= kinds.shares(found.kinds).keys()
     regions = [region for one in found.snapshots for region in one.regions]
     assert any(accesses for _, _, accesses in regions)
 
