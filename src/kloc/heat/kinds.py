@@ -35,15 +35,14 @@ KINDS = {
 }
 """The kinds of pages, with their letters.
 
-"other" is reserved memory, and what the kernel uses for itself and does not name: stacks, vmalloc.
+"other" is reserved memory, and the kernel's own that has no flags: stacks, vmalloc.
 """
 
 BINS = 256
 """About how many bins a record has."""
 
 PIECE_BYTES = 2 << 20
-"""The alignment of bins, and the unit of reading: that of huge pages, whose flags are their head's.
-"""
+"""The alignment of bins, and the unit of reading: the size of a huge page on x86."""
 
 FRAMES_MAX = 1 << 22
 """Memory with more page frames is sampled: 16 GiB of 4-KiB pages are read in about a second."""
@@ -123,8 +122,11 @@ def between(kinds: Sequence[Kinds], start: int, end: int) -> dict[str, float]:
     found = dict.fromkeys(KINDS, 0.0)
     for one in kinds:
         share = (min(end, one.end) - max(start, one.start)) / (one.end - one.start)
+        if share <= 0:
+            continue
         for kind, count in one.pages.items():
-            if share > 0 and kind in found:
+            # A later version may have more kinds.
+            if kind in found:
                 found[kind] += share * count
     return {kind: count for kind, count in found.items() if count}
 
