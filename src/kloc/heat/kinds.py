@@ -35,7 +35,8 @@ KINDS = {
 }
 """The kinds of pages, with their letters.
 
-"other" is reserved memory, and the kernel's own that has no flags: stacks, vmalloc.
+"other" is reserved memory, and pages without flags: the kernel's stacks, vmalloc and buffers, and
+free pages on the lists of processors.
 """
 
 BINS = 256
