@@ -51,7 +51,7 @@ static unsigned int reloc_batch_size = RELOC_BATCH_FIRST;
  */
 struct reloc_item {
 	unsigned long addr;
-	const struct kmem_cache *cache;
+	struct kmem_cache *cache;
 	pte_t *ptep;
 	struct page *from;
 	struct page *to;
@@ -145,7 +145,7 @@ static void reloc_flush_batch(void *data)
 		reloc_flush_page(batch->items[i].addr);
 }
 
-static struct page *reloc_alloc_target(const struct kmem_cache *cache, int nid)
+static struct page *reloc_alloc_target(struct kmem_cache *cache, int nid)
 {
 	/* Whether to make room on the node is for the caller to decide. */
 	gfp_t gfp = (GFP_KERNEL | __GFP_THISNODE | __GFP_NOWARN | __GFP_NORETRY) &

@@ -106,7 +106,7 @@ void reloc_release_empty(void);
 pte_t *reloc_find_pte(const void *addr);
 unsigned long reloc_next_chunk(unsigned long index);
 unsigned long reloc_count(const struct kmem_cache *cache, int nid);
-const struct kmem_cache *reloc_cache_of(struct page *desc);
+struct kmem_cache *reloc_cache_of(struct page *desc);
 void reloc_count_moved(const struct kmem_cache *cache, int nid);
 struct reloc_moved reloc_moved_of(const struct kmem_cache *cache);
 

@@ -41,7 +41,7 @@ int reloc_nid(const void *addr)
  *
  * Return: the cache, or NULL.
  */
-const struct kmem_cache *reloc_cache_of(struct page *desc)
+struct kmem_cache *reloc_cache_of(struct page *desc)
 {
 	struct folio *folio = page_folio(desc);
 
