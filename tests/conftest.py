@@ -11,6 +11,12 @@ from kloc.base import cache
 from kloc.build import kernel, kernel_source, plugin, root
 from support import soak
 
+SOAK_SECONDS = 2 * 3600
+"""How long a test with the mark `soak` may take, with the kernels that are built for it.
+
+pyproject.toml has the time of all others.
+"""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option with which `kloc test --soak --part N/M` chooses tests."""
@@ -31,7 +37,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of the part that --part names, if any."""
+    """Keep the tests of the part that --part names, if any; tests that take long have longer."""
+    for item in items:
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.timeout(SOAK_SECONDS))
     part = _part(config)
     if part is None:
         return
