@@ -120,6 +120,28 @@ def runs_document() -> dict[str, Any]:
     return made_up.document(*runs)
 
 
+def memory_document() -> dict[str, Any]:
+    """Return a document of policies whose memory was sampled: performance and efficiency."""
+    speeds = {"baseline": 100, "rec": 99, "ethp": 101, "prcl": 83, "prcl-auto": 98}
+    mib = 1 << 20
+    runs = [
+        made_up.run(
+            policy,
+            speed,
+            workload,
+            memory={
+                "mean": float(speed * mib),
+                "resident": float((speed - 10) * mib),
+                "swapped": float(10 * mib),
+                "samples": 9,
+            },
+        )
+        for workload in ("redis", "a-program-with-a-very-long-name")
+        for policy, speed in speeds.items()
+    ]
+    return made_up.document(*runs)
+
+
 def object_document() -> dict[str, Any]:
     """Return a document of `kloc objects` with kinds of several groups, and all durations."""
 
@@ -141,8 +163,10 @@ DOCUMENTS = {
         "heatmaps": [
             made_up_heat.record(marks=(Mark(4.0, "measured"),)),
             made_up_heat.physical(title="redis under tpp, seed 1"),
+            made_up_heat.with_kinds(title="redis under kloc, seed 1"),
         ],
     },
+    "memory": memory_document(),
 }
 
 
