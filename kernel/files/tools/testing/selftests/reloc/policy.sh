@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Under the policy kloc, inodes and dentries that nobody uses leave fast memory when it is short,
+# Under the policy kloc, inodes, dentries and nodes of trees that nobody uses leave fast memory when it is short,
 # and come back when they are used.
 
 . ../kloc/_kloc.sh
@@ -16,11 +16,20 @@ inodes() { # NODE: print how many pages of inodes are there
 	awk -v node="$1" '$1 == "ext4_inode_cache" && $2 == node { print $3 }' $reloc/pages
 }
 
+demoted_of() { # CACHE: print how many of its pages were ever demoted
+	awk -v cache="$1" '$1 == cache { print $5 }' $reloc/caches
+}
+
+have_left() { # CACHE PAGES: have so many of its pages left?
+	[ "$(demoted_of "$1")" -ge "$2" ]
+}
+
 make_files() {
 	local i
 
 	for i in $(seq 40); do
-		kloc_files "tree/$i" 100 1
+		# Two pages each: a file with one has no tree.
+		kloc_files "tree/$i" 100 8
 	done
 	sync
 }
@@ -42,7 +51,7 @@ demoted() { # PAGES
 	[ "$(tiering_stat slab demoted_unused demoted_inactive)" -ge "$1" ]
 }
 
-kloc_begin 5
+kloc_begin 6
 make_files
 before=$(list_files | cksum)
 pages=$(inodes "$fast")
@@ -57,6 +66,9 @@ tiering_select kloc
 tiering_check "slabs that are not used leave" tiering_wait 20 demoted $((moved + pages / 2))
 tiering_check "most inodes are in slow memory" tiering_wait 20 are_inodes_slow $((pages / 2))
 tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
+
+tiering_check "nodes of trees have left" tiering_wait 20 have_left radix_tree_node 50
+tiering_note "$(demoted_of radix_tree_node) pages of radix_tree_node have left"
 
 # Fast memory has room again, and all files are looked at in each scan.
 echo 10 >$scale
