@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: how many pages of which cache have moved.
+ * Relocatable slabs: the caches whose pages are counted, and how many of them have moved.
  */
-#include <linux/array_size.h>
 #include <linux/memory-tiers.h>
 #include <linux/mutex.h>
 
 #include "reloc.h"
 
-/* By cache, which is only compared. Protected by reloc_mutex. */
-static struct {
-	const struct kmem_cache *cache;
-	struct reloc_moved moved;
-} reloc_counts[16];
+/* The caches, which are only compared. Protected by reloc_mutex. */
+static const struct kmem_cache *reloc_counted[RELOC_COUNTED];
 
-/* Return what is counted of a cache, NULL if there are too many caches. */
-static struct reloc_moved *reloc_counted(const struct kmem_cache *cache)
+/* What has moved, by the number of the cache. Protected by reloc_mutex. */
+static struct reloc_moved reloc_moved[RELOC_COUNTED];
+
+/**
+ * reloc_number() - which number has a cache?
+ * @cache: the cache, which is only compared; NULL for none
+ *
+ * Context: with reloc_mutex held.
+ * Return: the number, which stays; -1 if there are too many caches, or for none.
+ */
+int reloc_number(const struct kmem_cache *cache)
 {
-	unsigned int i;
+	int i;
 
 	lockdep_assert_held(&reloc_mutex);
-	for (i = 0; i < ARRAY_SIZE(reloc_counts); i++) {
-		if (!reloc_counts[i].cache)
-			reloc_counts[i].cache = cache;
-		if (reloc_counts[i].cache == cache)
-			return &reloc_counts[i].moved;
+	for (i = 0; cache && i < RELOC_COUNTED; i++) {
+		if (!reloc_counted[i])
+			reloc_counted[i] = cache;
+		if (reloc_counted[i] == cache)
+			return i;
 	}
-	return NULL;
+	return -1;
 }
 
 /**
@@ -38,31 +43,25 @@ static struct reloc_moved *reloc_counted(const struct kmem_cache *cache)
  */
 void reloc_count_moved(const struct kmem_cache *cache, int nid)
 {
-	struct reloc_moved *moved = cache ? reloc_counted(cache) : NULL;
+	int number = reloc_number(cache);
 
-	if (!moved)
+	if (number < 0)
 		return;
 	if (node_is_toptier(nid))
-		moved->up++;
+		reloc_moved[number].up++;
 	else
-		moved->down++;
+		reloc_moved[number].down++;
 }
 
 /**
  * reloc_moved_of() - how many pages of a cache have moved?
- * @cache: the cache, which is only compared
+ * @number: that of the cache
  *
- * Context: process.
+ * Context: with reloc_mutex held.
  * Return: pages since boot.
  */
-struct reloc_moved reloc_moved_of(const struct kmem_cache *cache)
+struct reloc_moved reloc_moved_of(int number)
 {
-	struct reloc_moved *counted, moved = { };
-
-	mutex_lock(&reloc_mutex);
-	counted = reloc_counted(cache);
-	if (counted)
-		moved = *counted;
-	mutex_unlock(&reloc_mutex);
-	return moved;
+	lockdep_assert_held(&reloc_mutex);
+	return reloc_moved[number];
 }

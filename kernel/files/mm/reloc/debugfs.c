@@ -14,6 +14,8 @@
 #include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/memory-tiers.h>
+#include <linux/nodemask.h>
+#include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -97,54 +99,100 @@ static const struct file_operations move_fops = {
 	.llseek = noop_llseek,
 };
 
-static void reloc_show_cache(struct seq_file *seq, const struct kmem_cache *cache)
+/* What is known of the caches: pages by number of the cache and node, and moves. */
+struct reloc_pages {
+	struct reloc_moved moved[RELOC_COUNTED];
+	unsigned long count[][RELOC_COUNTED];
+};
+
+static void reloc_count_page(const struct kmem_cache *cache, int nid, void *data)
+{
+	struct reloc_pages *pages = data;
+	int number = reloc_number(cache);
+
+	if (number >= 0)
+		pages->count[nid][number]++;
+}
+
+/* Count all pages. To be freed by the caller. */
+static struct reloc_pages *reloc_pages_now(void)
+{
+	struct reloc_pages *pages;
+	int number;
+
+	pages = kvzalloc(struct_size(pages, count, nr_node_ids), GFP_KERNEL);
+	if (!pages)
+		return NULL;
+	reloc_count_pages(reloc_count_page, pages);
+	mutex_lock(&reloc_mutex);
+	for (number = 0; number < RELOC_COUNTED; number++)
+		pages->moved[number] = reloc_moved_of(number);
+	mutex_unlock(&reloc_mutex);
+	return pages;
+}
+
+static void reloc_show_cache(struct seq_file *seq, const struct kmem_cache *cache, int number,
+			     const struct reloc_pages *pages)
 {
 	int nid;
 
 	for_each_node_state(nid, N_MEMORY)
-		seq_printf(seq, "%s %d %lu\n", cache->name, nid, reloc_count(cache, nid));
+		seq_printf(seq, "%s %d %lu\n", cache->name, nid, pages->count[nid][number]);
 }
 
-static int pages_show(struct seq_file *seq, void *data)
+static void reloc_show_tiers(struct seq_file *seq, const struct kmem_cache *cache, int number,
+			     const struct reloc_pages *pages)
 {
-	struct kmem_cache *cache;
-
-	mutex_lock(&slab_mutex);
-	list_for_each_entry(cache, &slab_caches, list)
-		if (cache->flags & SLAB_RELOC)
-			reloc_show_cache(seq, cache);
-	mutex_unlock(&slab_mutex);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(pages);
-
-static void reloc_show_tiers(struct seq_file *seq, const struct kmem_cache *cache)
-{
-	struct reloc_moved moved = reloc_moved_of(cache);
+	const struct reloc_moved *moved = &pages->moved[number];
 	unsigned long fast = 0, slow = 0;
 	int nid;
 
 	for_each_node_state(nid, N_MEMORY) {
 		if (node_is_toptier(nid))
-			fast += reloc_count(cache, nid);
+			fast += pages->count[nid][number];
 		else
-			slow += reloc_count(cache, nid);
+			slow += pages->count[nid][number];
 	}
-	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast, slow, moved.up,
-		   moved.down);
+	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast, slow, moved->up,
+		   moved->down);
 }
+
+/* Show all caches that have a number. */
+static int reloc_show_all(struct seq_file *seq,
+			  void (*show)(struct seq_file *seq, const struct kmem_cache *cache,
+				       int number, const struct reloc_pages *pages))
+{
+	struct reloc_pages *pages = reloc_pages_now();
+	struct kmem_cache *cache;
+	int number;
+
+	if (!pages)
+		return -ENOMEM;
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(cache, &slab_caches, list) {
+		if (!(cache->flags & SLAB_RELOC))
+			continue;
+		mutex_lock(&reloc_mutex);
+		number = reloc_number(cache);
+		mutex_unlock(&reloc_mutex);
+		if (number >= 0)
+			show(seq, cache, number, pages);
+	}
+	mutex_unlock(&slab_mutex);
+	kvfree(pages);
+	return 0;
+}
+
+static int pages_show(struct seq_file *seq, void *data)
+{
+	return reloc_show_all(seq, reloc_show_cache);
+}
+DEFINE_SHOW_ATTRIBUTE(pages);
 
 static int caches_show(struct seq_file *seq, void *data)
 {
-	struct kmem_cache *cache;
-
 	seq_puts(seq, "cache\tfast\tslow\tpromoted\tdemoted\n");
-	mutex_lock(&slab_mutex);
-	list_for_each_entry(cache, &slab_caches, list)
-		if (cache->flags & SLAB_RELOC)
-			reloc_show_tiers(seq, cache);
-	mutex_unlock(&slab_mutex);
-	return 0;
+	return reloc_show_all(seq, reloc_show_tiers);
 }
 DEFINE_SHOW_ATTRIBUTE(caches);
 

@@ -73,6 +73,9 @@ struct reloc_stats {
 	u64 longest_stop_ns;
 };
 
+/* Caches of which pages are counted; those that come later are not. */
+#define RELOC_COUNTED	16
+
 /**
  * struct reloc_moved - how many pages of a cache have moved
  * @up: to nodes of the top tier
@@ -105,10 +108,12 @@ void reloc_give_back(struct page *desc, unsigned int order);
 void reloc_release_empty(void);
 pte_t *reloc_find_pte(const void *addr);
 unsigned long reloc_next_chunk(unsigned long index);
-unsigned long reloc_count(const struct kmem_cache *cache, int nid);
+void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, void *data),
+		       void *data);
 struct kmem_cache *reloc_cache_of(struct page *desc);
+int reloc_number(const struct kmem_cache *cache);
 void reloc_count_moved(const struct kmem_cache *cache, int nid);
-struct reloc_moved reloc_moved_of(const struct kmem_cache *cache);
+struct reloc_moved reloc_moved_of(int number);
 
 /* The PTE of an address in a chunk that exists. */
 static inline pte_t *reloc_pte(const void *addr)

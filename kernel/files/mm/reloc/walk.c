@@ -5,6 +5,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
+#include <linux/sched.h>
 
 #include "../slab.h"
 #include "reloc.h"
@@ -51,21 +52,13 @@ struct kmem_cache *reloc_cache_of(struct page *desc)
 	return data_race(folio_slab(folio)->slab_cache);
 }
 
-/* Is this the descriptor of a page of a cache? */
-static bool reloc_is_of(struct page *desc, const struct kmem_cache *cache)
-{
-	const struct kmem_cache *its = reloc_cache_of(desc);
-
-	return its && (!cache || its == cache);
-}
-
 /*
- * Find the next page of a cache, or of any if it is NULL, from *cursor on.
+ * Find the next page of a slab from *cursor on.
  *
  * The address is in *addr. Return the node that the page is on, or NUMA_NO_NODE at
  * the end of the arena.
  */
-static int reloc_next_page(const struct kmem_cache *cache, unsigned long *cursor, void **addr)
+static int reloc_next_page(unsigned long *cursor, void **addr)
 {
 	unsigned long offset = *cursor;
 	int nid = NUMA_NO_NODE;
@@ -80,12 +73,21 @@ static int reloc_next_page(const struct kmem_cache *cache, unsigned long *cursor
 		*addr = (void *)(RELOC_START + offset);
 		offset += PAGE_SIZE;
 		ptep = reloc_find_pte(*addr);
-		if (ptep && reloc_is_of(reloc_desc(*addr), cache))
+		if (ptep && reloc_cache_of(reloc_desc(*addr)))
 			nid = page_to_nid(pte_page(ptep_get(ptep)));
 	}
 	*cursor = offset;
 	return nid;
 }
+
+/* Is this an address of a page of a cache, or of any if it is NULL? */
+static bool reloc_is_of(const void *addr, const struct kmem_cache *cache)
+{
+	return !cache || reloc_cache_of(reloc_desc(addr)) == cache;
+}
+
+/* Pages that are looked at before others may have the lock. */
+#define RELOC_LOOK	4096
 
 /**
  * reloc_collect() - find pages that are not on a node
@@ -101,22 +103,22 @@ static int reloc_next_page(const struct kmem_cache *cache, unsigned long *cursor
 unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned long *cursor,
 			   void **addrs, unsigned int nr)
 {
-	unsigned int found = 0;
+	unsigned int found = 0, i;
 
-	mutex_lock(&reloc_mutex);
-	while (found < nr) {
-		int at = reloc_next_page(cache, cursor, &addrs[found]);
+	while (found < nr && *cursor < RELOC_SIZE) {
+		mutex_lock(&reloc_mutex);
+		for (i = 0; i < RELOC_LOOK && found < nr; i++) {
+			int at = reloc_next_page(cursor, &addrs[found]);
 
-		if (at == NUMA_NO_NODE)
-			break;
-		found += at != nid;
+			if (at == NUMA_NO_NODE)
+				break;
+			found += at != nid && reloc_is_of(addrs[found], cache);
+		}
+		mutex_unlock(&reloc_mutex);
+		cond_resched();
 	}
-	mutex_unlock(&reloc_mutex);
 	return found;
 }
-
-/* Pages that reloc_find() looks at before others may have the lock. */
-#define RELOC_LOOK	4096
 
 /**
  * reloc_find() - find pages that the caller chooses
@@ -138,7 +140,7 @@ unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor
 
 	mutex_lock(&reloc_mutex);
 	for (i = 0; i < RELOC_LOOK && found < nr; i++) {
-		int nid = reloc_next_page(NULL, cursor, &addrs[found]);
+		int nid = reloc_next_page(cursor, &addrs[found]);
 
 		if (nid == NUMA_NO_NODE)
 			break;
@@ -149,22 +151,32 @@ unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor
 }
 
 /**
- * reloc_count() - count pages on a node
- * @cache: pages of this cache, which is only compared; NULL: of all
- * @nid: the node
+ * reloc_count_pages() - count the pages of all caches on all nodes
+ * @count: called with reloc_mutex held for each page, with its cache, which is only to be
+ *	compared, and its node
+ * @data: for @count
+ *
+ * Others may move, allocate and free pages meanwhile.
  *
  * Context: process.
- * Return: how many there are.
  */
-unsigned long reloc_count(const struct kmem_cache *cache, int nid)
+void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, void *data),
+		       void *data)
 {
-	unsigned long cursor = 0, count = 0;
+	unsigned long cursor = 0;
+	unsigned int i;
 	void *addr;
-	int at;
+	int nid;
 
-	mutex_lock(&reloc_mutex);
-	while ((at = reloc_next_page(cache, &cursor, &addr)) != NUMA_NO_NODE)
-		count += at == nid;
-	mutex_unlock(&reloc_mutex);
-	return count;
+	while (cursor < RELOC_SIZE) {
+		mutex_lock(&reloc_mutex);
+		for (i = 0; i < RELOC_LOOK; i++) {
+			nid = reloc_next_page(&cursor, &addr);
+			if (nid == NUMA_NO_NODE)
+				break;
+			count(reloc_cache_of(reloc_desc(addr)), nid, data);
+		}
+		mutex_unlock(&reloc_mutex);
+		cond_resched();
+	}
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Under the policy kloc, inodes, dentries and nodes of trees that nobody uses leave fast memory when it is short,
-# and come back when they are used.
+# Under the policy kloc, inodes, dentries and nodes of trees that nobody uses leave fast memory
+# when it is short, and come back when they are used.
 
 . ../kloc/_kloc.sh
 

@@ -7,21 +7,26 @@
 . ./_tiering.sh
 
 COUNT=1024
+PROCESSES=100
 scale=/proc/sys/vm/watermark_scale_factor
 
-tiering_begin 4
+tiering_begin 6
 tiering_save $scale
 
 tiering_clean() {
 	umount "$dir/tmpfs" 2>/dev/null
 }
 
-tables() { # NODE: print how many page tables are in the nodes of its tier
+pages() { # NODE COUNTER: print how many pages are in the nodes of its tier
 	local node
 
 	for node in $(tiering_tier_of "$1"); do
 		cat /sys/devices/system/node/node"$node"/meminfo
-	done | awk '$3 == "PageTables:" { sum += $4 / 4 } END { print sum }'
+	done | awk -v counter="$2:" '$3 == counter { sum += $4 / 4 } END { print sum }'
+}
+
+tables() { # NODE
+	pages "$1" PageTables
 }
 
 # are_new_tables_on NODE: are nearly all page tables of a process in the tier of the node?
@@ -41,6 +46,23 @@ are_new_tables_on() {
 	[ $((after - before)) -ge $((COUNT * 9 / 10)) ]
 }
 
+# are_new_stacks_on NODE: are nearly all kernel stacks of processes in the tier of the node?
+are_new_stacks_on() {
+	local before after i processes=
+
+	before=$(pages "$1" KernelStack)
+	for i in $(seq $PROCESSES); do
+		sleep 1000 &
+		processes="$processes $!"
+	done
+	after=$(pages "$1" KernelStack)
+	kill $processes
+	wait $processes 2>/dev/null
+	tiering_note "$(cat $tiering/policy): $((after - before)) pages of stacks on node $1"
+	# A stack has four pages. CPUs keep some of those that were freed.
+	[ $((after - before)) -ge $((PROCESSES * 4 * 8 / 10)) ]
+}
+
 # What is free is less than what kswapd has to keep free, and more than the least.
 mkdir "$dir/tmpfs"
 last=$(tiering_tier_of "$fast" | awk '{ print $NF }')
@@ -55,10 +77,12 @@ echo 3000 >$scale
 
 placed=$(tiering_stat kernel placed_fast)
 tiering_control "without a policy, page tables are in fast memory" are_new_tables_on "$fast"
+tiering_control "without a policy, stacks are in fast memory" are_new_stacks_on "$fast"
 tiering_control "without a policy, any is counted" \
 	[ "$(tiering_stat kernel placed_fast)" -gt "$placed" ]
 tiering_select kloc-nomigrate
 tiering_check "under kloc, page tables are in fast memory" are_new_tables_on "$fast"
+tiering_check "under kloc, stacks are in fast memory" are_new_stacks_on "$fast"
 tiering_check "they are counted" \
 	[ "$(tiering_stat kernel placed_fast)" -ge $((placed + COUNT * 9 / 10)) ]
 tiering_end
