@@ -62,7 +62,7 @@ SETTINGS = {
     "tiering/kloc/inactive_age": "8",
     "tiering/kloc-cap/share": "50",
     "kloc/scope": "all",
-    "kloc/kinds": "file blockdev",
+    "kloc/kinds": "file blockdev slab",
     "kloc/knodes": "8",
     "kloc/knode_bytes": "1048576",
     "kloc/node0/max_kb": "max",

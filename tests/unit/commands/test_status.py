@@ -54,7 +54,7 @@ def test_json_has_the_policy_settings_totals_limits_and_counts(
     document = json.loads(capsys.readouterr().out)
     assert (document["policy"], document["has_contexts"]) == ("kloc", True)
     assert document["policies"] == ["none", "naive", "kloc", "kloc-cap"]
-    assert (document["scope"], document["kinds"]) == ("chosen", ["file", "blockdev"])
+    assert (document["scope"], document["kinds"]) == ("chosen", ["file", "blockdev", "slab"])
     assert document["settings"] == {
         "scan_us": "1000000",
         "rate_mbps": "512",

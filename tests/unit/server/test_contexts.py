@@ -48,7 +48,7 @@ def test_the_kernel_says_whether_contexts_exist(
 
 
 def test_scope_and_kinds_are_settings(root: Path) -> None:
-    assert (contexts.scope(), contexts.kinds()) == (contexts.ALL, ["file", "blockdev"])
+    assert (contexts.scope(), contexts.kinds()) == (contexts.ALL, ["file", "blockdev", "slab"])
     (root / contexts.SETTINGS / "scope").unlink()
     assert contexts.scope() == contexts.ALL
     assert contexts.read_figure("knodes") == 8

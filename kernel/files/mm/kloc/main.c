@@ -13,7 +13,7 @@ DEFINE_STATIC_KEY_FALSE(kloc_key);
 bool kloc_ready;
 
 struct kloc_settings kloc_settings = {
-	.kinds = BIT(TIERING_FILE) | BIT(TIERING_BLOCKDEV),
+	.kinds = BIT(TIERING_FILE) | BIT(TIERING_BLOCKDEV) | BIT(TIERING_SLAB),
 };
 
 /**

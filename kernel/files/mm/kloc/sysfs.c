@@ -64,6 +64,7 @@ static const char * const kind_names[TIERING_KINDS] = {
 	[TIERING_ANON]	   = "",
 	[TIERING_FILE]	   = "file",
 	[TIERING_BLOCKDEV] = "blockdev",
+	[TIERING_SLAB]	   = "slab",
 };
 
 static ssize_t kinds_show(struct kobject *kobj, struct kobj_attribute *attr,

@@ -25,6 +25,12 @@
 /* Objects of a context that are looked at. */
 #define TIERING_SLABS_OF_CONTEXT	8
 
+/* Can slabs move, and may they? */
+static bool tiering_slabs_take_part(void)
+{
+	return reloc_is_enabled() && READ_ONCE(kloc_settings.kinds) & BIT(TIERING_SLAB);
+}
+
 static bool tiering_slab_is_cold(int nid, const struct reloc_page *page, void *data)
 {
 	struct tiering_node *tn = data;
@@ -88,7 +94,7 @@ static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *sla
 	void *addrs[TIERING_SLABS_OF_CONTEXT];
 	unsigned int count;
 
-	if (!reloc_is_enabled() || !(tn->policy->needs & TIERING_SLABS))
+	if (!tiering_slabs_take_part() || !(tn->policy->needs & TIERING_SLABS))
 		return;
 	count = itr_knode_slab(knode, choose, addrs, ARRAY_SIZE(addrs));
 	spin_lock(&tn->lock);
@@ -151,7 +157,7 @@ bool tiering_slabs_turn(struct tiering_node *tn)
 {
 	bool more = false;
 
-	if (!reloc_is_enabled())
+	if (!tiering_slabs_take_part())
 		return false;
 	tiering_slabs_move_noted(tn, &tn->slabs_leave, READ_ONCE(tn->slow),
 				 TIERING_DEMOTED_INACTIVE);

@@ -18,7 +18,7 @@ kloc_begin() {
 	[ -e $contexts ] || tiering_skip "needs debugfs"
 	tiering_save $tiering/kloc/inactive_age $kloc/scope $kloc/kinds $scale
 	echo all >$kloc/scope
-	echo "file blockdev" >$kloc/kinds
+	echo "file blockdev slab" >$kloc/kinds
 	tiering_select kloc
 }
 

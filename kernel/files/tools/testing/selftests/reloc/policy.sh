@@ -51,7 +51,7 @@ demoted() { # PAGES
 	[ "$(tiering_stat slab demoted_unused demoted_inactive)" -ge "$1" ]
 }
 
-kloc_begin 6
+kloc_begin 7
 make_files
 before=$(list_files | cksum)
 pages=$(inodes "$fast")
@@ -62,7 +62,12 @@ kloc_demote_all
 moved=$(tiering_stat slab demoted_unused demoted_inactive)
 tiering_control "slabs leave under kloc-cache-only" tiering_wait 2 demoted $((moved + 1))
 
+echo "file blockdev" >$kloc/kinds
 tiering_select kloc
+kloc_demote_all
+tiering_control "slabs leave without slab in kinds" tiering_wait 2 demoted $((moved + 1))
+
+echo "file blockdev slab" >$kloc/kinds
 tiering_check "slabs that are not used leave" tiering_wait 20 demoted $((moved + pages / 2))
 tiering_check "most inodes are in slow memory" tiering_wait 20 are_inodes_slow $((pages / 2))
 tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
