@@ -210,8 +210,11 @@ static bool look(struct slots *slots, const char *cgroup)
 	return changed;
 }
 
-/* Lets a target forget its regions at the next commit; returns the first error. */
-static int forget_regions(int number)
+/*
+ * Has a target keep its regions at the next commit, or forget them; returns the first
+ * error.
+ */
+static int set_regions(int number, bool forget)
 {
 	static const char *const files[][2] = {
 		{ "nr_regions", "1" }, { "0/start", "0" }, { "0/end", "4096" }
@@ -219,6 +222,9 @@ static int forget_regions(int number)
 	char path[128];
 	int status = 0;
 
+	snprintf(path, sizeof(path), TARGETS "/%d/regions/nr_regions", number);
+	if (!forget)
+		return write_to(path, "0");
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !status; i++) {
 		snprintf(path, sizeof(path), TARGETS "/%d/regions/%s", number, files[i][0]);
 		status = write_to(path, files[i][1]);
@@ -238,8 +244,8 @@ static int set_processes(const struct slots *slots)
 		snprintf(path, sizeof(path), TARGETS "/%d/pid_target", i);
 		snprintf(text, sizeof(text), "%d", slots->pids[i]);
 		status = write_to(path, text);
-		if (!status && slots->replaced[i])
-			status = forget_regions(i);
+		if (!status)
+			status = set_regions(i, slots->replaced[i]);
 	}
 	return status;
 }

@@ -59,6 +59,9 @@ PAGE_BYTES = 4096
 PAGES_MIN = 1024
 """The resident pages from which on a process is monitored: 4 MiB."""
 
+STAND_IN = -1
+"""The number of a target that is no process of the workload: it keeps a number of DAMON's."""
+
 SET_UP = """\
 mkdir -p {FOLDER}
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
@@ -92,24 +95,49 @@ while [ -e {FOLDER}/on ]; do
         read -r _ resident _ <{PROC}/$pid/statm || continue
         [ "$resident" -lt {PAGES_MIN} ] || found="$found $pid"
     done </sys/fs/cgroup/job/cgroup.procs
+    fresh=
+    for pid in $found; do
+        case " $targets " in *" $pid "*) ;; *) fresh="$fresh $pid" ;; esac
+    done
+    # What DAMON knows stays at a target's number, so a process keeps its number. That of one
+    # that has ended goes to a new process, or to this shell, which is not in the map.
     kept= count=0
-    for pid in $targets $found; do
-        case " $found " in *" $pid "*) ;; *) continue ;; esac
-        case " $kept " in *" $pid "*) continue ;; esac
+    set -- $fresh
+    for pid in $targets; do
+        case " $found " in
+        *" $pid "*) ;;
+        *) pid=${{1:-$$}} && shift $(($# > 0)) ;;
+        esac
+        kept="$kept $pid" count=$((count + 1))
+    done
+    for pid; do
         [ $count -lt {MOST} ] || break
         kept="$kept $pid" count=$((count + 1))
     done
     if [ "$kept" != "$targets" ] && [ -n "$kept" ]; then
         echo $count >{TARGETS}/nr_targets
         number=0
+        set -- $targets
         for pid in $kept; do
             echo $pid >{TARGETS}/$number/pid_target
+            regions={TARGETS}/$number/regions
+            if [ "${{1:-$pid}}" = $pid ]; then
+                echo 0 >$regions/nr_regions
+            else
+                # It must not have the regions of the one before.
+                echo 1 >$regions/nr_regions
+                echo 0 >$regions/0/start
+                echo 4096 >$regions/0/end
+            fi
             number=$((number + 1))
+            shift $(($# > 0))
         done
         # A process may end at any time; then the next turn tries again.
         if [ "$(cat {STATE})" = on ]; then echo commit >{STATE}; else start; fi && {{
             targets=$kept turn=0
-            for pid in $kept; do mark process $pid $(cat {PROC}/$pid/comm); done
+            for pid in $kept; do
+                [ $pid = $$ ] || mark process $pid $(cat {PROC}/$pid/comm)
+            done
             mark targets $kept
         }}
     fi
@@ -266,7 +294,8 @@ class _Reader:
         elif found := MARK.search(line):
             self._mark(float(found[1]), found[2].removeprefix("kloc ").split())
         else:
-            self.snapshots += self._events.add(line, self._numbers)
+            completed = self._events.add(line, self._numbers)
+            self.snapshots += [one for one in completed if one.process != STAND_IN]
 
     def processes(self) -> list[Process]:
         """Return the monitored processes, in the order of their numbers."""
@@ -288,7 +317,8 @@ class _Reader:
             self._names[int(words[1])] = " ".join(words[2:])
         elif words[0] == "targets":
             known = list(self._names)
-            self._numbers = [known.index(int(pid)) for pid in words[1:]]
+            pids = map(int, words[1:])
+            self._numbers = [known.index(pid) if pid in known else STAND_IN for pid in pids]
         else:
             self.marks[words[0]] = time
 

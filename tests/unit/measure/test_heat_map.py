@@ -131,6 +131,26 @@ def test_processes_and_marks_are_read() -> None:
     assert found.lost == 0
 
 
+def test_what_keeps_the_number_of_an_ended_process_is_not_in_the_map() -> None:
+    found = record(
+        printed(
+            mark(10.0, "start"),
+            mark(10.1, "process 5 redis-server"),
+            mark(10.1, "process 9 redis-server"),
+            mark(10.1, "targets 5 9"),
+            lines(10.2, ONE, target=0),
+            mark(10.3, "process 9 redis-server"),
+            mark(10.3, "targets 77 9"),
+            mark(10.4, "measured"),
+            lines(10.5, ONE, target=0),
+            lines(10.5, TWO, target=1),
+            mark(11.0, "end"),
+        )
+    )
+    assert [one.pid for one in found.processes] == [5, 9]
+    assert [(one.time, one.process) for one in found.snapshots] == [(0.2, 0), (0.5, 1)]
+
+
 def test_physical_memory_has_the_machines_tiers() -> None:
     text = printed(mark(1.0, "start"), mark(1.0, "measured"), lines(1.5, ONE), mark(2.0, "end"))
     found = record(text, physical=True)
