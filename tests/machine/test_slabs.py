@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Relocatable slabs in the machine: under kloc-slab they move, and `kloc status` shows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.in_machine import SCARCE, run_script
+
+pytestmark = pytest.mark.machine
+
+# Makes files that nobody uses afterwards, and lets some scans pass.
+FILES = """
+echo 20000 >/sys/kernel/mm/tiering/scan_us
+mkdir /data/files
+for i in $(seq 2000); do echo $i >/data/files/$i; done
+sync
+sleep 0.6
+kloc status --json -
+"""
+
+
+def status(directory: Path, policy: str) -> dict[str, Any]:
+    """Return what `kloc status` wrote in the machine."""
+    printed = run_script(directory, policy, SCARCE, FILES, "--with-kloc")
+    found, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
+    assert isinstance(found, dict)
+    return found
+
+
+def test_slabs_that_nobody_uses_are_demoted_and_counted_by_cache(tmp_path: Path) -> None:
+    slabs = status(tmp_path, "kloc-slab")["slabs"]
+    assert {"dentry", "ext4_inode_cache"} <= set(slabs)
+    inodes = slabs["ext4_inode_cache"]
+    assert inodes["demoted"] > 100
+    assert inodes["slow"] > 0.5 * (inodes["demoted"] - inodes["promoted"])
+
+
+def test_slabs_stay_where_they_are_under_kloc_cache_only(tmp_path: Path) -> None:
+    slabs = status(tmp_path, "kloc-cache-only")["slabs"]
+    assert slabs["ext4_inode_cache"]["demoted"] == 0
+    assert slabs["ext4_inode_cache"]["fast"] > 100
+
+
+def test_without_the_parameter_no_slab_can_move(tmp_path: Path) -> None:
+    assert status(tmp_path, "kloc")["slabs"] == {}
