@@ -4,7 +4,8 @@
  * by the TSC, which has 1 GHz, and prints "name value..." lines to the serial line. All values are
  * ns unless a line says otherwise. The plugin qemu_probe.c listens to stores at DOORBELLS.
  *
- * Built with -DPATCHES=N, it patches its own code N times instead, without the plugin and a disk.
+ * Built with -DPATCHES=N, it patches its own code N times instead, without the plugin and a disk,
+ * and without -icount, so that its CPUs run at the same time. Then the TSC is the host's.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,8 @@
 
 #define TOUCHES		100
 #define LOOPS		1000000U
+#define START_TICKS	30000000000ULL	/* for another CPU to start on a busy host */
+#define PATCH_TICKS	100000000000ULL	/* a busy host runs the CPUs in turns, not together */
 #define STALL_NS	20000U
 #define TIMER_NS	5000U
 #define SLEEP_NS	1000000U
@@ -691,20 +694,28 @@ __asm__(".globl patched, patched_value\n"
 	"	.long 0\n"
 	"	ret\n");
 
-static volatile uint32_t published, seen, outdated;
+static volatile uint32_t published, seen, outdated, over;
 
-static void patch_or_run(int cpu)
+/* Return how often CPU 0 changed the code: PATCHES times, or less in PATCH_TICKS. */
+static uint32_t patch(void)
 {
-	int eax;
+	uint64_t end = now() + PATCH_TICKS;
 
-	meet();
-	for (uint32_t value = 1; value <= (uint32_t)PATCHES && !cpu; value++) {
+	for (uint32_t value = 1; value <= (uint32_t)PATCHES; value++) {
 		*(volatile uint32_t *)patched_value = value;
 		published = value;
 		while (seen != value)
-			;
+			if (now() > end)
+				return value - 1;
 	}
-	while (cpu == 1 && seen != PATCHES) {
+	return PATCHES;
+}
+
+static void run_patched(void)
+{
+	int eax;
+
+	while (!over) {
 		uint32_t value = published;
 
 		patched();
@@ -715,6 +726,17 @@ static void patch_or_run(int cpu)
 			outdated++;
 		seen = value;
 	}
+}
+
+static void patch_or_run(int cpu)
+{
+	meet();
+	if (cpu == 1)
+		run_patched();
+	if (cpu)
+		return;
+	print_value("patches", patch());
+	over = 1;
 }
 
 static void measure_all(void)
@@ -743,15 +765,17 @@ __attribute__((noreturn, used)) void first_cpu(void)
 	wait_until(now() + 100000);
 	*apic(APIC_ICR) = TO_OTHERS | STARTUP | TRAMPOLINE >> 12;
 	wait_until(now() + 1000000);
+	for (uint64_t end = now() + START_TICKS; PATCHES && !online && now() < end;)
+		;
 	cpus += online;
 	print_value("cpus", cpus);
 	print_value("begin", now());
 
-	if (PATCHES) {
+	if (!PATCHES) {
+		measure_all();
+	} else if (cpus > 1) {
 		run_on_all(patch_or_run);
 		print_value("outdated", outdated);
-	} else {
-		measure_all();
 	}
 
 	print_value("end", now());

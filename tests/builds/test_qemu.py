@@ -398,6 +398,7 @@ def test_no_vcpu_runs_code_that_was_replaced(
     tools.run(command, binds=[*machine_qemu.binds, patching_guest.parent, tmp_path], cwd=tmp_path)
     printed = dict(line.split() for line in (tmp_path / "serial").read_text().splitlines())
     assert int(printed["cpus"], 16) == 2
+    assert int(printed["patches"], 16) > PATCHES // 100
     assert int(printed["outdated"], 16) == 0
 
 

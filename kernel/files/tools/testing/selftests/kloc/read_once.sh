@@ -7,6 +7,9 @@
 
 kloc_begin 2
 
+# What counts is in how many of the last scans it is read: have them longer than a read takes.
+echo 500000 >$tiering/scan_us
+
 in_fast() {
 	kloc_context "$dir/file" fast
 }
@@ -18,7 +21,7 @@ is_promoted() {
 head -c 4194304 /dev/zero >"$dir/file"
 tiering_drop_caches
 on_node "$slow" cat "$dir/file" >/dev/null
-tiering_control "what was read once is promoted" tiering_wait 1 is_promoted
+tiering_control "what was read once is promoted" tiering_wait 2 is_promoted
 tiering_note "$(in_fast) of 1024 pages were promoted"
 
 read_again() { # until it is promoted
