@@ -87,13 +87,20 @@ static struct policy_kloc_copies policy_kloc_rest = {
 	.most = U8_MAX,
 };
 
+/* Scans since the policy was selected. */
 static unsigned int policy_kloc_scans;
 
-static int policy_kloc_select(void)
+static void policy_kloc_forget(void)
 {
 	policy_kloc_copies_forget(&policy_kloc_uses);
 	policy_kloc_copies_forget(&policy_kloc_rest);
 	policy_kloc_slab_forget();
+}
+
+static int policy_kloc_select(void)
+{
+	policy_kloc_scans = 0;
+	policy_kloc_forget();
 	return 0;
 }
 
@@ -194,6 +201,11 @@ static void policy_kloc_period(struct tiering_node *tn)
 	knode_lists_age(age, max(age, policy_kloc_rest.value));
 	if (++policy_kloc_scans % TIERING_SOON)
 		return;
+	/* What came to nothing until now may have been copied for another policy. */
+	if (policy_kloc_scans == TIERING_SOON) {
+		policy_kloc_forget();
+		return;
+	}
 	policy_kloc_copies_adapt(&policy_kloc_uses);
 	policy_kloc_copies_adapt(&policy_kloc_rest);
 	policy_kloc_slab_adapt();
