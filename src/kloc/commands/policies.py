@@ -52,6 +52,7 @@ def _scheme(use: SchemeUse, host: profile.Profile) -> dict[str, Any]:
             f"{workload}, tuned on seed {tuned.seed}": "; ".join(
                 text.format_scheme(one) for one in use.chosen(workload)
             )
+            or "no scheme"
             for workload, tuned in use.tuned.items()
         },
     }

@@ -256,19 +256,22 @@ def _print(schemes: Sequence[Scheme], result: Result, content: Mapping[str, Any]
     for line in content["tuned_schemes"]:
         out.print(f"    {line}", markup=False, soft_wrap=True)
     workload = content["settings"]["workload"]
-    if workload is not None and result.verdict is not Verdict.BETTER:
-        out.print(f"a policy needs no value for {workload}: this one is not known to be better")
-    elif workload is not None:
-        best = _marked(scheme.at(schemes, result.best.value))
-        assert best.tuned is not None
-        value = text.format_value(best.tuned.threshold, getattr(best, best.tuned.threshold))
-        out.print("for the file of a policy with this scheme:")
-        for line in (
-            f"[scheme.for.{workload}]",
-            f'value = "{value}"',
-            f"seed = {content['settings']['seed']}",
-        ):
-            out.print(f"    {line}", markup=False, soft_wrap=True)
+    if workload is None:
+        return
+    value = _best_value(schemes, result) if result.verdict is Verdict.BETTER else scheme.NONE
+    out.print("for the file of a policy with this scheme:")
+    for line in (
+        f"[scheme.for.{workload}]",
+        f'value = "{value}"',
+        f"seed = {content['settings']['seed']}",
+    ):
+        out.print(f"    {line}", markup=False, soft_wrap=True)
+
+
+def _best_value(schemes: Sequence[Scheme], result: Result) -> str:
+    best = _marked(scheme.at(schemes, result.best.value))
+    assert best.tuned is not None
+    return text.format_value(best.tuned.threshold, getattr(best, best.tuned.threshold))
 
 
 def _plot(args: argparse.Namespace, schemes: Sequence[Scheme], result: Result) -> None:

@@ -108,7 +108,7 @@ def from_raw(
         run["placement"] = {"fast": list(policy.fast_kinds)}
     if (memory := memory_use.memory(raw.frames)) is not None:
         run["memory"] = memory
-    if policy.scheme is not None:
+    if policy.scheme is not None and policy.scheme.runs_for(job.name):
         stats = memory_use.scheme_stats(raw.frames)
         run["scheme"] = {**policy.scheme.as_dict(job.name, job.profile), "stats": stats}
     if "objects" in model:

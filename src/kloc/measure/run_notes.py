@@ -59,11 +59,15 @@ def notes(policy: Policy, run: Mapping[str, Any], raw: Raw, described: bool) -> 
         # Since the machine booted: what a scheme reclaims while the workload loads stays so.
         **since_boot(raw.frames),
     }
-    idle = [counter for counter in policy.expect if not counted[counter]]
-    if policy.expect and len(idle) == len(policy.expect):
+    without = policy.scheme is not None and not policy.scheme.runs_for(run["workload"])
+    expect = () if without else policy.expect
+    idle = [counter for counter in expect if not counted[counter]]
+    if expect and len(idle) == len(expect):
         lines.append(f"{policy.name} did nothing here: no {_words(idle)}")
     elif idle:
         lines.append(f"no {_words(idle)}")
+    if without:
+        lines.append("without its scheme, which kloc tune found no good value of")
     tuned = policy.scheme.tuned.get(run["workload"]) if policy.scheme else None
     if tuned is not None and tuned.seed == run["seed"]:
         lines.append(f"the scheme was tuned on this seed, {tuned.seed}: choose another one")

@@ -10,7 +10,7 @@
     regions = [10, 1000]
     divided = true            # optional: divide times and regions by the machine's scale
     [scheme.for.redis]        # optional: the scheme's threshold for one workload,
-    value = "3.4s"            # found by kloc tune
+    value = "3.4s"            # found by kloc tune; "none": no scheme is better, and DAMON is off
     seed = 101                # on this seed
 
     [swap]
@@ -78,9 +78,12 @@ class SwapTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Tuned:
-    """A scheme's threshold for one workload, and the seed on which it was found."""
+    """A scheme's threshold for one workload, and the seed on which it was found.
 
-    value: float
+    The value is None if the workload is better without the scheme.
+    """
+
+    value: float | None
     seed: int
 
 
@@ -95,17 +98,26 @@ class SchemeUse:
     divided: bool = True
     tuned: Mapping[str, Tuned] = field(default_factory=dict)
 
+    def runs_for(self, workload: str) -> bool:
+        """Return whether DAMON runs for a workload: not if it is better without the scheme."""
+        tuned = self.tuned.get(workload)
+        return tuned is None or tuned.value is not None
+
     def chosen(self, workload: str) -> list[Scheme]:
         """Return the schemes for a workload, with its threshold if one was found."""
         tuned = self.tuned.get(workload)
-        return list(self.schemes) if tuned is None else scheme.at(self.schemes, tuned.value)
+        if tuned is None:
+            return list(self.schemes)
+        return [] if tuned.value is None else scheme.at(self.schemes, tuned.value)
 
     def at(self, value: float) -> SchemeUse:
         """Return this with `value` as the scheme's threshold, in the threshold's unit."""
         return replace(self, schemes=tuple(scheme.at(self.schemes, value)), tuned={})
 
-    def damon(self, workload: str, profile: Profile) -> Damon:
-        """Return what the machine's agent does for a workload."""
+    def damon(self, workload: str, profile: Profile) -> Damon | None:
+        """Return what the machine's agent does for a workload, None if DAMON is off."""
+        if not self.runs_for(workload):
+            return None
         attributes, schemes = self.attributes, self.chosen(workload)
         if self.divided:
             attributes = scaled.attributes(self.attributes, profile.scale)
@@ -239,9 +251,11 @@ def _tuned(
         assert marked is not None and marked.tuned is not None
         key = f"scheme.for.{workload}"
         one = toml_file.convert(content, TunedTable, file, hint, key)
-        parser: Callable[[str], Value] = text.parser(marked.tuned.threshold)
-        value = _parsed(parser, one.value, file, f"{key}.value", hint)
-        found[workload] = Tuned(scheme.number(value), one.seed)
+        found[workload] = Tuned(None, one.seed)
+        if one.value != scheme.NONE:
+            parser: Callable[[str], Value] = text.parser(marked.tuned.threshold)
+            value = _parsed(parser, one.value, file, f"{key}.value", hint)
+            found[workload] = Tuned(scheme.number(value), one.seed)
     return found
 
 

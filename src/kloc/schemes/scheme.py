@@ -60,6 +60,9 @@ FILTERS_OF_PHYSICAL_MEMORY = ("anon", "memcg", "young")
 METRICS = ("none", "free_mem_rate")
 """What watermarks may look at."""
 
+NONE = "none"
+"""The threshold of a workload for which kloc tune found no value that is better than no scheme."""
+
 
 @dataclass(frozen=True)
 class Quota:

@@ -82,7 +82,7 @@ def test_each_sample_is_a_run_with_its_threshold(
     assert ages[1:] == pytest.approx([one["value"] for one in result["samples"]], abs=1e5)
 
 
-def test_a_value_that_is_not_better_is_not_for_a_policy(
+def test_a_value_that_is_not_better_is_none_for_a_policy(
     ran: list[Task], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measure = runner.measure
@@ -95,8 +95,7 @@ def test_a_value_that_is_not_better_is_not_for_a_policy(
     monkeypatch.setattr(runner, "measure", without_effect)
     assert run("prcl", "redis", "--samples", "3") == 0
     printed = capsys.readouterr().out
-    assert "a policy needs no value for redis" in printed
-    assert "[scheme.for.redis]" not in printed
+    assert '    [scheme.for.redis]\n    value = "none"\n    seed = 101\n' in printed
 
 
 def test_the_seed_is_for_the_workload_too(ran: list[Task]) -> None:

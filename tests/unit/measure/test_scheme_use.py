@@ -142,6 +142,19 @@ def test_a_tuned_threshold_is_for_its_workload_only(
     assert "20s{1s..1m}" in one.as_dict("redis", HOST)["schemes"][0]
 
 
+def test_damon_is_off_for_a_workload_without_a_good_threshold(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tables = (
+        '[scheme]\nname = "prcl"\ntarget = "processes"\n[swap]\nkind = "zram"\n'
+        '[scheme.for.redis]\nvalue = "none"\nseed = 101\n'
+    )
+    one = mine(monkeypatch, tmp_path, tables)
+    assert one.watching("redis", HOST)["damon"] is None
+    assert one.watching("redis", HOST)["swap"] is not None
+    assert one.watching("rocksdb", HOST)["damon"] is not None
+
+
 def test_a_tuned_threshold_for_no_workload_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
