@@ -145,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     todo = _tasks(args, hosts, workloads, policies)
     stored = _stored(args, todo)
     if args.dry_run:
-        return _list_tasks(_missing(todo, policies, stored))
+        return _list_tasks(_missing(todo, policies, stored), policies)
     parts = prepare(workloads, kernel)
     missing = _unsupported(hosts, workloads, policies, parts)
     policies = [one for one in policies if one.name not in missing]
@@ -275,10 +275,15 @@ def _with_ratios(content: Mapping[str, Any], against: str | None) -> dict[str, A
     return efficiency.included(ahead.included(content, against), against)
 
 
-def _list_tasks(todo: list[Task]) -> int:
+def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy]) -> int:
+    lines = []
     for task in todo:
-        print(task.listing())
-    print(f"{plural(len(todo), 'run')}, {min(len(todo), at_once(todo))} at once")
+        lines.append(task.listing())
+        after = [one.name for one in policies if one.frames_from == task.policy.name]
+        lines += [f"{task.listing(name)}, after {task.policy.name}" for name in after]
+    for line in lines:
+        print(line)
+    print(f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once")
     return 0
 
 

@@ -47,6 +47,8 @@ def _print(rows: Sequence[Row], with_details: bool) -> None:
     from rich.table import Table
 
     table = Table(show_header=False, box=None)
+    table.add_column()
+    table.add_column(overflow="fold")
     for row in rows:
         table.add_row(row["name"], row["summary"])
         if with_details:

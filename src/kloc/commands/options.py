@@ -174,7 +174,8 @@ def _kernel(container: _Container) -> None:
         "--kernel",
         metavar="PATH|PACKAGE",
         help="run another kernel than kloc's: a bzImage, a .deb file, or a Debian package such as "
-        "linux-image-amd64; policies that it lacks are left out, and kinds of pages are unknown",
+        "linux-image-amd64; policies that it lacks cannot be measured, and "
+        "kinds of pages are unknown",
     )
 
 

@@ -221,7 +221,7 @@ def _scheme_table(schemes: Sequence[Scheme]) -> Table:
 
     table = Table(box=None, pad_edge=False)
     for title in ("size", "frequency", "age", "action", "does"):
-        table.add_column(title)
+        table.add_column(title, overflow="fold")
     for one in schemes:
         words = text.format_scheme(one).split()
         ranges = [f"{words[at]} to {words[at + 1]}" for at in (0, 2, 4)]

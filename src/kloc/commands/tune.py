@@ -33,7 +33,8 @@ DESCRIPTION = """\
 Find the best value for the threshold of a scheme that its file marks with a range, such as
 5s{1s..60s}: measure a command, or a running process, under some values, and estimate the best one
 from their scores (DAOS, section 3.5). This works on any kernel with DAMON, and needs root. With a
-WORKLOAD, each value is measured in the two-tier machine, under policy baseline with the scheme.
+WORKLOAD, each value is measured in the two-tier machine, under the policy of the scheme's name, or
+under baseline with the scheme.
 
 With a POLICY that has a table [tune], find the settings in it with which WORKLOAD is fastest.
 

@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=scheme_arguments.seconds,
         metavar="TIME",
         help="with --pid: how long to measure each value (default: twice the largest age of the "
-        "range)",
+        "range, at least 10 s)",
     )
     group.add_argument(
         "--optimizer",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def is_policy(name: str) -> bool:
-    """Return whether `name` is a policy with settings to tune, and not a scheme."""
-    return name not in text.names() and name in policy.names() and bool(policy.load(name).tune)
+    """Return whether `name` is a policy, and not a scheme."""
+    return name not in text.names() and name in policy.names()
 
 
 def tune(args: argparse.Namespace) -> int:
@@ -98,12 +98,22 @@ def _print(content: Mapping[str, Any]) -> None:
         out.print("no tried value is better than the settings of the policy's file")
         return
     out.print(f"best: {gain:.3f} times the throughput with the settings of the policy's file")
-    out.print(f"for the file of policy {content['policy']} (found on seed {content['seed']}):")
-    for line in (
-        f"[for.{content['workload']}]",
-        *(f'"{file}" = {value}' for file, value in best["settings"].items()),
-    ):
-        out.print(f"    {line}", markup=False, soft_wrap=True)
+    for name, settings in _by_file(content["policy"], best["settings"]).items():
+        out.print(f"for the file of policy {name} (found on seed {content['seed']}):")
+        for line in (
+            f"[for.{content['workload']}]",
+            *(f'"{file}" = {value}' for file, value in settings.items()),
+        ):
+            out.print(f"    {line}", markup=False, soft_wrap=True)
+
+
+def _by_file(name: str, settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the settings by the policy whose file has them: a policy may have those of another."""
+    owners = policy.load(name).settings_of
+    found: dict[str, dict[str, str]] = {}
+    for file, value in settings.items():
+        found.setdefault(owners.get(file, name), {})[file] = value
+    return found
 
 
 def _table(content: Mapping[str, Any]) -> Table:

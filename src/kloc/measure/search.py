@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Searches for the settings of a policy that give a workload its highest throughput.
 
-The search is greedy. It starts from the policy without its [for.WORKLOAD] table, measures each
-value of the first setting in [tune], keeps the best and goes on to the next setting. Settings of
+The search is greedy. It starts from the policy without those values of its [for.WORKLOAD] table
+that are tried, measures each value of the first setting in [tune], keeps the best and goes on to
+the next setting. Settings of
 NUMA balancing's scans and hint faults are tried only if the best trial so far promoted pages (at
 least 1 % of fast memory): otherwise they have no effect.
 """
@@ -71,7 +72,9 @@ class Search:
                 f"policy {name} names no settings to tune",
                 f"add a table [tune] to {policy.path(name)} (docs/tuning.md)",
             )
-        self.best: dict[str, str] = {}
+        # What is not tried stays as the policy, or the one that it has settings of, sets it.
+        untried = {file: value for file, value in self.current.items() if file not in self.space}
+        self.best: dict[str, str] = untried
         self.trials: dict[tuple[Values, int], Trial] = {
             (self._tried(trial["settings"]), trial["seed"]): trial
             for trial in stored.get("trials", [])

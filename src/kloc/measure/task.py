@@ -116,10 +116,12 @@ class Task:
         variant = f", {self.profile.variant}" if self.profile.variant else ""
         return f"{self.workload.name} under {self.policy.name}, seed {self.seed}{variant}"
 
-    def listing(self) -> str:
-        """Return the line about this run in the list of --dry-run."""
+    def listing(self, policy: str | None = None) -> str:
+        """Return the line about this run in the list of --dry-run, or about one under `policy`."""
         cold = ", cold" if self.cold else ""
-        return f"{self.title()}, machine {self.profile.title()}{cold}"
+        name = policy or self.policy.name
+        run = f"{self.workload.name} under {name}, seed {self.seed}"
+        return f"{run}, machine {self.profile.title()}{cold}"
 
 
 def tasks(

@@ -109,8 +109,9 @@ def test_every_combination_is_a_variant_with_its_own_bounds(
     lines = capsys.readouterr().out.splitlines()
     for variant in ("", ", fast x 1/2", ", slow bandwidth 1/4", ", fast x 1/2, slow bandwidth 1/4"):
         for name in ("tpp", "all-slow"):
-            assert f"redis under {name}, seed 1{variant}, machine tiered{variant}" in lines
-    assert lines[-1].startswith("8 runs")
+            assert f"redis under {name}, seed 1, machine tiered{variant}" in lines
+        assert f"redis under oracle, seed 1, machine tiered{variant}, after all-slow" in lines
+    assert lines[-1].startswith("12 runs")
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,28 @@ def test_the_fastest_value_of_each_setting_is_found(
     assert f'[for.redis]\n    "{MARK}" = 100\n    "{AGES}" = 200' in printed
 
 
+def test_settings_of_another_policy_are_for_its_file(
+    ran: list[Task], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.toml").write_text(f'summary = "s"\n[for.redis]\n"{AGES}" = 50\n')
+    (tmp_path / "mine.toml").write_text(
+        f'summary = "s"\n[tune]\n"{MARK}" = [10, 100]\n[set]\n"{MARK}" = 10\n'
+        f'[settings_of]\n"{AGES}" = "other"\n'
+    )
+    assert run("mine", "redis") == 0
+    printed = capsys.readouterr().out
+    assert f'of policy mine (found on seed 101):\n    [for.redis]\n    "{MARK}" = 100' in printed
+    assert f'of policy other (found on seed 101):\n    [for.redis]\n    "{AGES}" = 50' in printed
+    # What is not tried stays as the other policy has it.
+    assert {one.policy.settings("redis", one.profile)[AGES] for one in ran} == {"50"}
+
+
+def test_a_policy_without_settings_to_tune_is_an_error(ran: list[Task], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('summary = "s"\n')
+    with pytest.raises(KlocError, match="mine names no settings to tune"):
+        run("mine", "redis")
+
+
 def test_a_stopped_search_continues(ran: list[Task], tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     assert run("mine", "redis", "--resume", str(kept)) == 0
