@@ -49,8 +49,12 @@ static s64 tiering_budget(struct tiering_node *tn)
 	u64 now = ktime_get_mono_fast_ns();
 	u64 since = min(now - tn->refilled, TIERING_MOST_REST);
 
-	if (!READ_ONCE(tiering_settings.rate))
+	/* What is moved without a limit is no debt when there is one again. */
+	if (!READ_ONCE(tiering_settings.rate)) {
+		tn->refilled = now;
+		tn->budget = 0;
 		return S64_MAX;
+	}
 	tn->refilled = now;
 	tn->budget = min(tn->budget + tiering_rate_in(since),
 			 tiering_rate_in(TIERING_BURST));
@@ -181,8 +185,7 @@ static void tiering_wait(struct tiering_node *tn, u64 most, u64 began)
 static void tiering_end_scan(const struct tiering_policy *policy,
 			     struct tiering_node *tn)
 {
-	/* All nodes count in the scans of the first one. */
-	if (!tn->index)
+	if (READ_ONCE(tn->counts))
 		tiering_next_scan();
 	if (READ_ONCE(tn->busy))
 		lru_add_drain_all();

@@ -127,6 +127,20 @@ static void tiering_nodes_publish(void)
 				   node_online(nid) ? tiering_nearest(nid) : NULL);
 }
 
+/* All nodes count in the scans of one of them, which may have to be another one now. */
+static void tiering_choose_counter(void)
+{
+	bool chosen = false;
+	int nid;
+
+	for (nid = 0; nid < MAX_NUMNODES; nid++) {
+		if (!tiering_nodes[nid])
+			continue;
+		WRITE_ONCE(tiering_nodes[nid]->counts, !chosen);
+		chosen = true;
+	}
+}
+
 /**
  * tiering_wake_all() - have the daemons of all nodes look at the settings
  *
@@ -220,8 +234,10 @@ int tiering_nodes_start(const struct tiering_policy *policy)
 			error = tiering_node_add(policy, nid);
 	if (!error && !tiering_nearest(first_online_node))
 		error = -ENODEV;
-	if (!error)
+	if (!error) {
+		tiering_choose_counter();
 		tiering_nodes_publish();
+	}
 	return error;
 }
 
@@ -313,6 +329,7 @@ void tiering_nodes_update(const struct tiering_policy *policy,
 			WRITE_ONCE(tiering_nodes[nid]->slow,
 				   next_demotion_node(nid));
 	added = tiering_nodes_add(policy);
+	tiering_choose_counter();
 	tiering_nodes_publish();
 	if (nodes_empty(added) || !(policy->needs & TIERING_KNODES))
 		return;

@@ -196,7 +196,7 @@ static void policy_kloc_period(struct tiering_node *tn)
 
 	WRITE_ONCE(node->idle, false);
 	/* One daemon does it for all. */
-	if (tn->index)
+	if (!READ_ONCE(tn->counts))
 		return;
 	knode_lists_age(age, max(age, policy_kloc_rest.value));
 	if (++policy_kloc_scans % TIERING_SOON)

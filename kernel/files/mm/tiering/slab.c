@@ -180,8 +180,7 @@ bool tiering_slabs_turn(struct tiering_node *tn)
  */
 void tiering_slabs_period(struct tiering_node *tn)
 {
-	/* All nodes count in the scans of the first one. */
-	if (!tn->index)
+	if (READ_ONCE(tn->counts))
 		reloc_age();
 	tn->slabs_cold = 0;
 	tn->slabs_hot = 0;

@@ -164,7 +164,8 @@ struct tiering_slabs {
 /**
  * struct tiering_node - a node of the highest tier that has a tier below it
  * @nid: its number
- * @index: among those that take part; the first one has 0
+ * @index: among those that take part
+ * @counts: whether scans are those of its daemon; true of one node
  * @slow: the node that pages are demoted to, NUMA_NO_NODE if it is gone
  * @priv: what the policy keeps for the node
  *
@@ -190,6 +191,7 @@ struct tiering_slabs {
 struct tiering_node {
 	int nid;
 	unsigned int index;
+	bool counts;
 	int slow;
 	void *priv;
 
@@ -490,6 +492,12 @@ void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode);
 void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode);
 bool tiering_slabs_turn(struct tiering_node *tn);
 void tiering_slabs_period(struct tiering_node *tn);
+
+#ifdef CONFIG_RELOC_SLAB
+void reloc_hold_demoted(bool hold);
+#else
+static inline void reloc_hold_demoted(bool hold) { }
+#endif
 
 /* stats.c */
 void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages);
