@@ -101,8 +101,23 @@ int reloc_nid_now(const void *addr)
 				     NUMA_NO_NODE;
 }
 
+/* Should slabs that are in slow memory get no new objects? */
+static bool reloc_holds_demoted;
+
 /**
- * reloc_is_away() - is a slab in a lower tier than the one that it was allocated in?
+ * reloc_hold_demoted() - have slabs in slow memory get no new objects, or have them get some
+ * @hold: no new objects; for as long as somebody brings slabs back that are used
+ *
+ * Context: any.
+ */
+void reloc_hold_demoted(bool hold)
+{
+	WRITE_ONCE(reloc_holds_demoted, hold);
+}
+
+/**
+ * reloc_is_away() - is a slab in a lower tier than the one that it was allocated in, and
+ * should it get no new objects there?
  * @addr: the address of the slab
  *
  * Its pages can be on several nodes; this is about the first one.
@@ -112,6 +127,7 @@ int reloc_nid_now(const void *addr)
  */
 bool reloc_is_away(const void *addr)
 {
-	return node_is_toptier(page_to_nid(reloc_desc(addr))) &&
+	return READ_ONCE(reloc_holds_demoted) &&
+	       node_is_toptier(page_to_nid(reloc_desc(addr))) &&
 	       !node_is_toptier(reloc_nid_now(addr));
 }

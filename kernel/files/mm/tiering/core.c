@@ -84,6 +84,7 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_room_key);
 	if (policy->needs & TIERING_TABLES)
 		static_branch_enable_cpuslocked(&tiering_kernel_key);
+	reloc_hold_demoted(policy->needs & TIERING_SLABS);
 }
 
 static void tiering_disable_hooks(void)
@@ -93,6 +94,7 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_uses_key);
 	static_branch_disable_cpuslocked(&tiering_room_key);
 	static_branch_disable_cpuslocked(&tiering_kernel_key);
+	reloc_hold_demoted(false);
 }
 
 static void tiering_stop(const struct tiering_policy *policy)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# New inodes do not go to slabs that were moved to slow memory, though these have free objects.
+# Under the policy kloc, new inodes do not go to slabs that were moved to slow memory, though these
+# have free objects.
 
 . ../kloc/_kloc.sh
 
@@ -17,12 +18,12 @@ inodes() { # NODE: print how many pages of inodes are there
 
 # Half of the objects of each slab are free then, but in the slabs that CPUs allocate from.
 make_holes() {
-	kloc_files holes 2000 1
+	kloc_files holes 4000 1
 	ls "$dir/holes" | awk -v dir="$dir/holes/" 'NR % 2 { print dir $0 }' | xargs rm
 	sync
 }
 
-kloc_begin 3
+kloc_begin 4
 tiering_select none
 make_holes
 before=$(inodes "$fast")
@@ -38,6 +39,13 @@ all_slow() {
 
 tiering_check "all inodes are in slow memory" tiering_wait 10 all_slow
 kloc_files second 600 1
+tiering_control "new inodes take new pages without a policy that brings slabs back" \
+	[ "$(inodes "$fast")" -ge 64 ]
+
+# It moves nothing meanwhile.
+echo 60000000 >$tiering/scan_us
+tiering_select kloc
+kloc_files third 600 1
 tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
 tiering_check "new inodes are in fast memory" [ "$(inodes "$fast")" -ge 64 ]
 tiering_end
