@@ -22,6 +22,9 @@
 /* Entries of a mapping that are looked at before others may run. */
 #define KLOC_LOOK	1024
 
+/* Dentries of an inode that are looked at: it may have very many hard links. */
+#define KLOC_DENTRIES	32
+
 /* Is a folio where those are that are wanted? */
 static bool kloc_is_wanted(const struct kloc_walk *walk, const struct folio *folio)
 {
@@ -141,13 +144,16 @@ static void kloc_find_nodes(struct kloc_found *found, struct address_space *mapp
 /* The dentries that have led to an inode. */
 static void kloc_find_dentries(struct kloc_found *found, struct inode *inode)
 {
+	unsigned int looks = KLOC_DENTRIES;
 	struct dentry *dentry;
 
 	spin_lock(&inode->i_lock);
-	dentry = hlist_entry_safe(inode->i_dentry.first, struct dentry, d_u.d_alias);
-	while (dentry && kloc_found_add(found, dentry))
-		dentry = hlist_entry_safe(dentry->d_u.d_alias.next, struct dentry,
-					  d_u.d_alias);
+	/* In an inode that is about to go, RCU's list is where the dentries were. */
+	if (!(inode->i_state & (I_NEW | I_WILL_FREE | I_FREEING | I_CLEAR))) {
+		hlist_for_each_entry(dentry, &inode->i_dentry, d_u.d_alias)
+			if (!looks-- || !kloc_found_add(found, dentry))
+				break;
+	}
 	spin_unlock(&inode->i_lock);
 }
 
