@@ -253,8 +253,11 @@ static void reloc_unmap_chunk(struct reloc_chunk *chunk)
 	lockdep_assert_held(&reloc_mutex);
 	for (i = 0; i < RELOC_DESC_PAGES; i++)
 		descs[i] = pte_page(*reloc_pte((void *)addr + i * PAGE_SIZE));
+	/* Who reads page tables may sleep in them, see ptdump_walk_pgd(). */
+	mmap_read_lock(&init_mm);
 	pmd_clear(pmd);
 	flush_tlb_kernel_range(addr, addr + RELOC_CHUNK_SIZE);
+	mmap_read_unlock(&init_mm);
 
 	__free_page(ptes);
 	__free_page(pages);

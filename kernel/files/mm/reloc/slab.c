@@ -190,6 +190,7 @@ static void reloc_unmap_freed(void)
 	list_for_each_entry_safe(page, next_page, &pages, lru) {
 		list_del(&page->lru);
 		__free_page(page);
+		cond_resched();
 	}
 }
 

@@ -45,11 +45,15 @@ int reloc_nid(const void *addr)
 struct kmem_cache *reloc_cache_of(struct page *desc)
 {
 	struct folio *folio = page_folio(desc);
+	struct kmem_cache *cache;
 
 	if (!folio_test_slab(folio))
 		return NULL;
 	/* It may change meanwhile, see above. */
-	return data_race(folio_slab(folio)->slab_cache);
+	cache = data_race(folio_slab(folio)->slab_cache);
+	/* What was freed by now had something else there, perhaps. */
+	smp_rmb();
+	return folio_test_slab(folio) ? cache : NULL;
 }
 
 /*
