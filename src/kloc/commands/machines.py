@@ -18,6 +18,7 @@ disk of each.
 EXAMPLES = (
     ("kloc machines", "all machines"),
     ("kloc machines tiered", "one, with all its figures"),
+    ("kloc machines mine.toml", "the machine of a file"),
 )
 
 
@@ -27,5 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the machines."""
-    return listing.show(args, "machine", [profile.read(name).as_dict() for name in profile.names()])
+    """Print the machines, or those of files that the user named."""
+    files = [name for name in args.names if name.endswith(".toml")]
+    rows = [{**profile.read(name).as_dict(), "name": name} for name in (*profile.names(), *files)]
+    return listing.show(args, "machine", rows)

@@ -221,7 +221,7 @@ def read(name: str) -> Profile:
     path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
     if not path.is_file():
         if name.endswith(".toml"):
-            raise KlocError(f"{name} does not exist", "--machine takes a name or an existing file")
+            raise KlocError(f"{name} does not exist", "name a machine, or a file that exists")
         raise unknown("machine", name, names())
     content = _with_sizes(toml_file.read(path, HINT), path)
     description = toml_file.convert(content, Description, path, HINT)

@@ -126,6 +126,16 @@ def test_list_is_written_to_a_file_and_shown(
         run("machines", f"--json={tmp_path}/no/m")
 
 
+def test_the_machine_of_a_file_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text((profile.PROFILES / "cxl.toml").read_text())
+    rows = listed("machines", str(file), "cxl", capsys=capsys)
+    assert [row.pop("name") for row in rows] == [str(file), "cxl"]
+    assert rows[0] == rows[1]
+    with pytest.raises(KlocError, match=r"none\.toml does not exist"):
+        run("machines", str(tmp_path / "none.toml"))
+
+
 def test_settings_of_policies_depend_on_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
     settings = [
         listed("policies", "tpp", "--machine", name, capsys=capsys)[0]["settings"]
