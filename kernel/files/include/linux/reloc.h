@@ -114,6 +114,7 @@ int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
 void reloc_age(void);
 bool reloc_is_idle(const void *addr);
 int reloc_nid_now(const void *addr);
+void reloc_hold_demoted(bool hold);
 bool reloc_is_away(const void *addr);
 
 /**
@@ -207,6 +208,8 @@ static inline int reloc_nid_now(const void *addr)
 {
 	return NUMA_NO_NODE;
 }
+
+static inline void reloc_hold_demoted(bool hold) { }
 
 static inline bool reloc_is_demoted(const void *addr)
 {

@@ -15,6 +15,7 @@
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
+#include <linux/reloc.h>
 #include <linux/srcu.h>
 #include <linux/string.h>
 #include <linux/tiering.h>

@@ -493,12 +493,6 @@ void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode);
 bool tiering_slabs_turn(struct tiering_node *tn);
 void tiering_slabs_period(struct tiering_node *tn);
 
-#ifdef CONFIG_RELOC_SLAB
-void reloc_hold_demoted(bool hold);
-#else
-static inline void reloc_hold_demoted(bool hold) { }
-#endif
-
 /* stats.c */
 void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages);
 unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind);
