@@ -119,8 +119,8 @@ def values(printed: list[str]) -> dict[str, int]:
 def test_ktierd_does_not_look_at_cgroups_without_a_limit(values: dict[str, int]) -> None:
     assert values["look"] > 4
     # The limited cgroup, the one below it, and the end of the iteration. The probe of steps is
-    # there a moment before the other one, for one look at most.
-    assert values["step"] <= 3 * (values["look"] + 1), values
+    # there a moment before the other one, for a few looks at most.
+    assert values["step"] <= 3 * (values["look"] + 4), values
 
 
 def test_concurrent_writers_do_not_exceed_the_limit(values: dict[str, int]) -> None:

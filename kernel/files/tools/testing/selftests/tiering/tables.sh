@@ -14,7 +14,11 @@ tiering_begin 6
 tiering_save $scale
 
 tiering_clean() {
-	umount "$dir/tmpfs" 2>/dev/null
+	local node
+
+	for node in $(tiering_tier_of "$fast"); do
+		umount "$dir/tmpfs$node" 2>/dev/null
+	done
 }
 
 pages() { # NODE COUNTER: print how many pages are in the nodes of its tier
@@ -63,16 +67,14 @@ are_new_stacks_on() {
 	[ $((after - before)) -ge $((PROCESSES * 4 * 8 / 10)) ]
 }
 
-# What is free is less than what kswapd has to keep free, and more than the least.
-mkdir "$dir/tmpfs"
-last=$(tiering_tier_of "$fast" | awk '{ print $NF }')
-mount -t tmpfs -o mpol=bind:"$fast-$last",size=100% tmpfs "$dir/tmpfs" || tiering_skip "needs tmpfs"
+# What is free of each node is less than what kswapd has to keep free, and more than the least.
 tiering_drop_caches
-free=0
 for node in $(tiering_tier_of "$fast"); do
-	free=$((free + $(tiering_free "$node")))
+	mkdir "$dir/tmpfs$node"
+	mount -t tmpfs -o mpol=bind:"$node",size=100% tmpfs "$dir/tmpfs$node" ||
+		tiering_skip "needs tmpfs"
+	head -c $((($(tiering_free "$node") - 24576) * 1024)) /dev/zero >"$dir/tmpfs$node/filling"
 done
-head -c $(((free - 24576) * 1024)) /dev/zero >"$dir/tmpfs/filling"
 echo 3000 >$scale
 
 placed=$(tiering_stat kernel placed_fast)
