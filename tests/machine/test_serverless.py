@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,14 +15,20 @@ pytestmark = pytest.mark.machine
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The figures of the service by policy."""
+    """The figures of the service by policy; of idle-zram, those of the median of three seeds."""
     directory = tmp_path_factory.mktemp("serverless")
-    found = {}
-    for name in ("baseline", "idle-zram"):
-        path = directory / f"{name}.json"
-        kloc_run("--policy", name, "--json", path, "serverless")
-        found[name] = read_run(path)["figures"]
+    found: dict[str, dict[str, Any]] = {}
+    found["baseline"] = measured(directory / "baseline.json", "baseline", 1)
+    # DAMON finds what is idle in 1.5 s or only in 7, as its regions happen to lie.
+    idle = [measured(directory / f"{seed}.json", "idle-zram", seed) for seed in (1, 2, 3)]
+    found["idle-zram"] = sorted(idle, key=lambda one: resident(one, "6"))[1]
     return found
+
+
+def measured(path: Path, name: str, seed: int) -> dict[str, Any]:
+    kloc_run("--policy", name, "--seed", seed, "--json", path, "serverless")
+    figures: dict[str, Any] = read_run(path)["figures"]
+    return figures
 
 
 def resident(figures: dict[str, Any], seconds: str) -> float:
