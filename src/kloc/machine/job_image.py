@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from kloc.base.errors import KlocError
 from kloc.build import root
 from kloc.build.ext4 import make_ext4
 from kloc.build.guest_image import normalized, with_git_mode
-from kloc.machine import guest_commands
+from kloc.machine import guest_commands, periods
 from kloc.machine.job import MEMORY_INTERVAL_US, Job
 from kloc.machine.parts import Parts
 
@@ -29,7 +29,9 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
         # The agent gives the job these cores, and leaves the spare ones to kernel threads.
         texts["cores"] = f"{job.profile.cores}\n"
         texts["slices"] = f"{job.slices}\n"
-    texts["settings"] = "".join(f"{path} {value}\n" for path, value in job.settings.items())
+    texts["periods"] = _lines(periods.settings(job.profile).items())
+    texts["commit"] = f"{periods.commit_seconds(job.profile)}\n"
+    texts["settings"] = _lines(job.settings.items())
     if parts.kernel.initramfs is not None:
         # The agent must not expect everything of a kernel that was not built for the machine.
         texts["foreign"] = ""
@@ -47,13 +49,18 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     pack({**files, **copies}, image, frozenset(copies))
 
 
+def _lines(settings: Iterable[tuple[str, str]]) -> str:
+    """Return files and their values in the format that the agent reads."""
+    return "".join(f"{path} {value}\n" for path, value in settings)
+
+
 def _watching(job: Job) -> dict[str, str]:
     """Return the agent's files about swap, DAMON and samples of memory."""
     texts = {}
     if job.swap is not None:
         texts["swap"] = f"{job.swap.kind} {job.swap.size_bytes}\n"
     if job.damon is not None:
-        texts["damon"] = "".join(f"{path} {value}\n" for path, value in job.damon.writes)
+        texts["damon"] = _lines(job.damon.writes)
         nodes = " ".join("all" if node is None else str(node) for node in job.damon.nodes)
         texts["target"] = f"{job.damon.target} {job.damon.update_us} {nodes}\n"
     if job.samples_memory:

@@ -166,6 +166,10 @@ class Profile(Description, frozen=True, kw_only=True):
         """Return the name, with the variations."""
         return f"{self.name}, {self.variant}" if self.variant else self.name
 
+    def divided(self, period: float) -> int:
+        """Return how long a period of the full-size machine is here: a whole number, at least 1."""
+        return max(1, round(period / self.scale))
+
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON types, in the order that result files have."""
         figures: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))

@@ -117,9 +117,7 @@ class Policy:
 
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
         """Return the value of each file for a workload on a machine, in the order to write them."""
-        periods = {
-            path: str(max(1, round(value / profile.scale))) for path, value in self.divided.items()
-        }
+        periods = {path: str(profile.divided(value)) for path, value in self.divided.items()}
         values = {**self.set, **periods, **self.tuned.get(workload, {})}
         if SELECTED in values:
             values[SELECTED] = values.pop(SELECTED)

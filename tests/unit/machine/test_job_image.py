@@ -20,6 +20,9 @@ from kloc.machine.parts import Parts
 
 OURS = SimpleNamespace(initramfs=None)
 NO_PROGRAMS = cast(Parts, SimpleNamespace(programs=(), kernel=OURS))
+EXPIRE = "/proc/sys/vm/dirty_expire_centisecs"
+INTERVAL = "/proc/sys/vm/dirty_writeback_centisecs"
+TIMES_EXPIRE = "/proc/sys/vm/dirtytime_expire_seconds"
 
 
 @pytest.fixture
@@ -48,10 +51,26 @@ def test_agent_finds_scripts_and_settings(image: Path, make_job: Callable[..., J
         "/kloc/job/mode": "measure",
         "/kloc/job/cores": "4\n",
         "/kloc/job/slices": "6\n",
+        "/kloc/job/periods": f"{EXPIRE} 70\n{INTERVAL} 12\n{TIMES_EXPIRE} 1012\n",
+        "/kloc/job/commit": "1\n",
         "/kloc/job/settings": "/a 1\n/b x\n",
         "/kloc/job/setup": "true\n",
         "/kloc/job/measured": "ls\n",
     }
+
+
+@pytest.mark.parametrize(
+    "changes", [{"modelled": False}, {"shell": True}, {"scripts": {"prepare": "true\n"}}]
+)
+def test_every_mode_has_the_same_periods(
+    changes: dict[str, Any], image: Path, tmp_path: Path, make_job: Callable[..., Job]
+) -> None:
+    (tmp_path / "measured").mkdir()
+    measured = tmp_path / "measured" / image.name
+    job_image.write_job_image(make_job(), NO_PROGRAMS, measured)
+    job_image.write_job_image(make_job(**changes), NO_PROGRAMS, image)
+    for name in ("/kloc/job/periods", "/kloc/job/commit"):
+        assert content(image)[name] == content(measured)[name]
 
 
 @pytest.mark.parametrize(
