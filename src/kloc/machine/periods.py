@@ -2,7 +2,7 @@
 """Linux's own periods that every machine divides by its scale, under every policy.
 
 The agent writes them first, so that a policy or a workload may set them itself. docs/machine.md
-("Scale of the kernel") lists the periods that stay as they are, with the reasons.
+("Periods of the kernel") lists the periods that stay as they are, with the reasons.
 """
 
 from __future__ import annotations
