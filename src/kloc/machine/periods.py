@@ -9,10 +9,17 @@ from __future__ import annotations
 
 from kloc.machine.profile import Profile
 
+KHUGEPAGED = "/sys/kernel/mm/transparent_hugepage/khugepaged"
+
 DEFAULTS = {
     "/proc/sys/vm/dirty_expire_centisecs": 3000,
     "/proc/sys/vm/dirty_writeback_centisecs": 500,
     "/proc/sys/vm/dirtytime_expire_seconds": 43200,
+    # khugepaged looks at so many pages in a scan, and sleeps so long between scans: as much memory
+    # a second as on the full-size machine.
+    f"{KHUGEPAGED}/pages_to_scan": 4096,
+    f"{KHUGEPAGED}/scan_sleep_millisecs": 10000,
+    f"{KHUGEPAGED}/alloc_sleep_millisecs": 60000,
 }
 """Linux's defaults of these files."""
 

@@ -20,9 +20,14 @@ from kloc.machine.parts import Parts
 
 OURS = SimpleNamespace(initramfs=None)
 NO_PROGRAMS = cast(Parts, SimpleNamespace(programs=(), kernel=OURS))
-EXPIRE = "/proc/sys/vm/dirty_expire_centisecs"
-INTERVAL = "/proc/sys/vm/dirty_writeback_centisecs"
-TIMES_EXPIRE = "/proc/sys/vm/dirtytime_expire_seconds"
+PERIODS = """\
+/proc/sys/vm/dirty_expire_centisecs 70
+/proc/sys/vm/dirty_writeback_centisecs 12
+/proc/sys/vm/dirtytime_expire_seconds 1012
+/sys/kernel/mm/transparent_hugepage/khugepaged/pages_to_scan 96
+/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs 234
+/sys/kernel/mm/transparent_hugepage/khugepaged/alloc_sleep_millisecs 1405
+"""
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def test_agent_finds_scripts_and_settings(image: Path, make_job: Callable[..., J
         "/kloc/job/mode": "measure",
         "/kloc/job/cores": "4\n",
         "/kloc/job/slices": "6\n",
-        "/kloc/job/periods": f"{EXPIRE} 70\n{INTERVAL} 12\n{TIMES_EXPIRE} 1012\n",
+        "/kloc/job/periods": PERIODS,
         "/kloc/job/commit": "1\n",
         "/kloc/job/settings": "/a 1\n/b x\n",
         "/kloc/job/setup": "true\n",
