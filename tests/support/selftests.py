@@ -30,7 +30,7 @@ TIMED_OUT = 124
 """The exit status of a selftest that did not end in time."""
 
 RUN = """
-export TMPDIR=/data PATH=$PATH:{path}
+export TMPDIR=${{TMPDIR:-/data}} PATH=$PATH:{path}
 for script in {scripts}; do
     cd {selftests}/$(dirname $script)
     echo "== $script"
@@ -52,9 +52,13 @@ Printed = dict[str, tuple[str, int]]
 
 
 def job(
-    scripts: Sequence[str], host: Profile, settings: Mapping[str, str], seconds: int = 120
+    scripts: Sequence[str],
+    host: Profile,
+    settings: Mapping[str, str],
+    seconds: int = 120,
+    setup: str = "",
 ) -> Job:
-    """Return the job that runs selftests one after another, in one boot.
+    """Return the job that runs selftests one after another, in one boot, after the shell's `setup`.
 
     Each is stopped after `seconds`.
     """
@@ -67,7 +71,7 @@ def job(
     return Job(
         "selftests",
         host,
-        {"measured": run},
+        {"measured": setup + run},
         settings,
         copies=(*DIRECTORIES, *helpers),
         # Two CPUs run at the same time, which races need.

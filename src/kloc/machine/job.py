@@ -11,7 +11,7 @@ from typing import Any
 from kloc.machine.profile import Profile
 
 UNMODELLED_CPUS = 2
-"""The number of CPUs without the timing model: enough for races between two threads."""
+"""The usual number of CPUs without the timing model: enough for races between two threads."""
 
 
 MEMORY_INTERVAL_US = 5_000
@@ -70,8 +70,9 @@ class Job:
     swap, damon   swap and DAMON of the guest; with either of them, the memory that processes use
                   is sampled in the measured region
     parameters    additional parameters of the guest's kernel
+    cpus          CPUs of each socket without the timing model
 
-    Without `modelled` nothing is measured: two CPUs run at the same time, in the host's time.
+    Without `modelled` nothing is measured: the CPUs run at the same time, in the host's time.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Job:
     swap: Swap | None = None
     damon: Damon | None = None
     parameters: tuple[str, ...] = ()
+    cpus: int = UNMODELLED_CPUS
 
     @property
     def samples_memory(self) -> bool:
@@ -132,4 +134,4 @@ def cpu_count(job: Job) -> int:
     profile = job.profile
     if job.modelled:
         return profile.cores + profile.spare_cores
-    return UNMODELLED_CPUS * profile.sockets
+    return job.cpus * profile.sockets

@@ -35,10 +35,16 @@ struct reloc_result {
  * struct reloc_page - what is known of the use of a page of the arena
  * @history: in which of the last eight scans it was accessed, bit 0 for the last one
  * @moves: how often it was moved; one move is forgotten every 64 scans
+ * @why: it was moved the last time, as reloc_try_move() was told; 0 if it was not
+ * @age: scans since then, 255 for more
+ * @uses: in how many of them it was accessed
  */
 struct reloc_page {
 	u8 history;
 	u8 moves;
+	u8 why;
+	u8 age;
+	u8 uses;
 };
 
 /* Does the caller want a page that is on this node? Called with a lock. */
@@ -109,8 +115,9 @@ unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned lon
 unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor,
 			void **addrs, unsigned int nr);
 int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result *result);
-int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
+int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 why,
 		   struct reloc_result *result);
+unsigned long reloc_pages_on(int nid);
 void reloc_age(void);
 bool reloc_is_idle(const void *addr);
 int reloc_nid_now(const void *addr);
@@ -189,10 +196,15 @@ static inline unsigned int reloc_find(reloc_choose_t choose, void *data,
 	return 0;
 }
 
-static inline int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
+static inline int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 why,
 				 struct reloc_result *result)
 {
 	return -EINVAL;
+}
+
+static inline unsigned long reloc_pages_on(int nid)
+{
+	return 0;
 }
 
 static inline void reloc_age(void)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Contexts of files: limits of what page cache may have in fast memory, for a node and
- * for a cgroup.
+ * for a cgroup. That of a node is for slabs that can move, too; on a page of these are
+ * objects of several cgroups.
  *
  * New pages and promotions go by what is charged. What is above a limit leaves: first
  * pages of contexts that are not in use, then any, the oldest first. Page cache of
@@ -12,6 +13,7 @@
 #include <linux/mutex.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
+#include <linux/reloc.h>
 #include <linux/vmstat.h>
 
 #include "../tiering/policy_lru.h"
@@ -49,15 +51,19 @@ void kloc_limit_changed(void)
 	mutex_unlock(&kloc_limits_mutex);
 }
 
-/* How many pages of page cache does a node have? */
+/* How many pages of page cache, and of slabs that can move, does a node have? */
 static unsigned long kloc_node_pages(int nid)
 {
-	return node_page_state(NODE_DATA(nid), NR_ACTIVE_FILE) +
-	       node_page_state(NODE_DATA(nid), NR_INACTIVE_FILE);
+	unsigned long pages = node_page_state(NODE_DATA(nid), NR_ACTIVE_FILE) +
+			      node_page_state(NODE_DATA(nid), NR_INACTIVE_FILE);
+
+	if (READ_ONCE(kloc_settings.kinds) & BIT(TIERING_SLAB))
+		pages += reloc_pages_on(nid);
+	return pages;
 }
 
 /**
- * kloc_limit_node() - may a node have more page cache?
+ * kloc_limit_node() - may a node have more page cache, or slabs?
  * @nid: the node
  * @pages: how much more
  *

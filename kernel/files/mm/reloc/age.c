@@ -7,6 +7,7 @@
  * them anything but that a TLB entry is loaded anew.
  */
 #include <linux/memory-tiers.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/numa.h>
 #include <linux/sched.h>
@@ -37,6 +38,8 @@ static bool reloc_age_chunk(unsigned long index)
 			continue;
 		young = reloc_pte_test_and_clear_young(ptep);
 		WRITE_ONCE(page->history, page->history << 1 | young);
+		page->age = min(page->age + 1, U8_MAX);
+		page->uses = min(page->uses + young, U8_MAX);
 		if (reloc_scans % RELOC_FORGET == 0 && page->moves)
 			page->moves--;
 		accessed |= young;

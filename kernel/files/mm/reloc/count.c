@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: the caches whose pages are counted, and how many of them have moved.
+ * Relocatable slabs: how many pages are on each node, the caches whose pages are counted,
+ * and how many of them have moved.
  */
+#include <linux/atomic.h>
 #include <linux/memory-tiers.h>
 #include <linux/mutex.h>
 
@@ -64,4 +66,29 @@ struct reloc_moved reloc_moved_of(int number)
 {
 	lockdep_assert_held(&reloc_mutex);
 	return reloc_moved[number];
+}
+
+/* Pages of slabs, by the node that they are on now. */
+static atomic_long_t reloc_on_node[MAX_NUMNODES];
+
+/**
+ * reloc_count_on() - pages have come to a node, or left it
+ * @nid: the node
+ * @pages: how many more there are
+ */
+void reloc_count_on(int nid, long pages)
+{
+	atomic_long_add(pages, &reloc_on_node[nid]);
+}
+
+/**
+ * reloc_pages_on() - how many pages of relocatable slabs are on a node?
+ * @nid: the node
+ *
+ * Context: any.
+ * Return: pages, with those that are not given back yet.
+ */
+unsigned long reloc_pages_on(int nid)
+{
+	return atomic_long_read(&reloc_on_node[nid]);
 }

@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/stop_machine.h>
+#include <linux/tiering_slab.h>
 #include <linux/timekeeping.h>
 
 #include "../slab.h"
@@ -63,6 +64,7 @@ struct reloc_item {
  * struct reloc_batch - what moves in one pause
  * @nr: entries of @items
  * @precopied: the pages were copied before the pause
+ * @why: they are moved, see struct reloc_page
  * @max_ns: how long the pause may take before no further page is looked at
  * @next: the next of @items that no CPU has taken
  * @mapped: how many CPUs have no more to copy or to map
@@ -73,6 +75,7 @@ struct reloc_item {
 struct reloc_batch {
 	unsigned int nr;
 	bool precopied;
+	u8 why;
 	u64 max_ns;
 	atomic_t next;
 	atomic_t mapped;
@@ -288,12 +291,18 @@ static void reloc_map_batch(struct reloc_batch *batch)
 	reloc_stats.longest_stop_ns = max(reloc_stats.longest_stop_ns, ktime_get_ns() - begin);
 }
 
-static void reloc_count_move(const struct reloc_item *item)
+static void reloc_count_move(const struct reloc_batch *batch, const struct reloc_item *item)
 {
 	struct reloc_page *page = reloc_page_of((void *)item->addr);
 
+	tiering_slab_stay_over(page, false);
 	page->moves = min(page->moves + 1, U8_MAX);
+	page->why = batch->why;
+	page->age = 0;
+	page->uses = 0;
 	reloc_count_moved(item->cache, page_to_nid(item->to));
+	reloc_count_on(page_to_nid(item->from), -1);
+	reloc_count_on(page_to_nid(item->to), 1);
 }
 
 /* Free the pages that are no longer mapped, and count. */
@@ -307,7 +316,7 @@ static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 		struct page *old = item->moved ? item->from : item->to;
 
 		if (item->moved)
-			reloc_count_move(item);
+			reloc_count_move(batch, item);
 		moved += item->moved;
 		recopied += item->recopied;
 		if (!item->moved || !reloc_test_holds(old))
@@ -366,7 +375,7 @@ static unsigned int reloc_move_batch(struct reloc_batch *batch, void *const *add
 }
 
 static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
-				 struct reloc_result *result, bool try)
+				 u8 why, struct reloc_result *result, bool try)
 {
 	struct reloc_batch *batch;
 	unsigned int futile = 0;
@@ -378,6 +387,7 @@ static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
 	if (!batch)
 		return -ENOMEM;
 
+	batch->why = why;
 	while (nr && futile < RELOC_FUTILE) {
 		unsigned int moved = result->moved, n;
 
@@ -415,7 +425,7 @@ static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
  */
 int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result *result)
 {
-	return reloc_move_in_batches(addrs, nr, nid, result, false);
+	return reloc_move_in_batches(addrs, nr, nid, 0, result, false);
 }
 
 /**
@@ -423,15 +433,16 @@ int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result
  * @addrs: as for reloc_move()
  * @nr: as for reloc_move()
  * @nid: as for reloc_move()
+ * @why: for the statistics of the caller, see struct reloc_page
  * @result: as for reloc_move()
  *
  * Context: process; for who may be waited for with CPU hotplug locked.
  * Return: as reloc_move(); -EAGAIN if not all was looked at.
  */
-int reloc_try_move(void *const *addrs, unsigned int nr, int nid,
+int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 why,
 		   struct reloc_result *result)
 {
-	return reloc_move_in_batches(addrs, nr, nid, result, true);
+	return reloc_move_in_batches(addrs, nr, nid, why, result, true);
 }
 
 #ifdef CONFIG_RELOC_SLAB_KUNIT_TEST

@@ -74,7 +74,7 @@ struct reloc_stats {
 };
 
 /* Caches of which pages are counted; those that come later are not. */
-#define RELOC_COUNTED	16
+#define RELOC_COUNTED	32
 
 /**
  * struct reloc_moved - how many pages of a cache have moved
@@ -113,6 +113,7 @@ void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, vo
 struct kmem_cache *reloc_cache_of(struct page *desc);
 int reloc_number(const struct kmem_cache *cache);
 void reloc_count_moved(const struct kmem_cache *cache, int nid);
+void reloc_count_on(int nid, long pages);
 struct reloc_moved reloc_moved_of(int number);
 
 /* The PTE of an address in a chunk that exists. */

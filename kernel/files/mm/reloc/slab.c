@@ -8,6 +8,7 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/tiering_slab.h>
 #include <asm/tlbflush.h>
 
 #include "../internal.h"
@@ -50,6 +51,21 @@ slab_flags_t reloc_slab_flag(const char *name)
 }
 EXPORT_SYMBOL_GPL(reloc_slab_flag);
 
+/*
+ * Allocate one of @nr pages of a slab. As SLUB does: the policy of the task, or a node. But
+ * what is cold may begin far away.
+ */
+static struct page *reloc_alloc_page(gfp_t gfp, int nid, unsigned int nr)
+{
+	struct page *page = NULL;
+
+	if (nid != NUMA_NO_NODE)
+		return __alloc_pages_node(nid, gfp, 0);
+	if (tiering_slabs_are_cold())
+		page = tiering_alloc_cold_slab(gfp, nr);
+	return page ?: alloc_page(gfp);
+}
+
 /* Allocate the pages of a slab, which need not be adjacent. */
 static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr)
 {
@@ -57,11 +73,7 @@ static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned 
 
 	gfp &= ~__GFP_COMP;
 	for (i = 0; i < nr; i++) {
-		/* As SLUB does: the policy of the task, or a node. */
-		if (nid == NUMA_NO_NODE)
-			pages[i] = alloc_page(gfp);
-		else
-			pages[i] = __alloc_pages_node(nid, gfp, 0);
+		pages[i] = reloc_alloc_page(gfp, nid, nr);
 		if (!pages[i]) {
 			while (i--)
 				__free_page(pages[i]);
@@ -125,6 +137,8 @@ struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order)
 		set_page_pfmemalloc(desc);
 	/* Objects are not written before they are mapped. */
 	smp_wmb();
+	for (i = 0; i < 1 << order; i++)
+		reloc_count_on(page_to_nid(pages[i]), 1);
 	atomic_long_add(1 << order, &reloc_stats.pages);
 	return (struct folio *)desc;
 
@@ -156,6 +170,8 @@ static void reloc_unmap_slab(struct page *desc, struct list_head *pages)
 		void *addr = reloc_desc_address(desc + i);
 		pte_t pte = ptep_get_and_clear(&init_mm, (unsigned long)addr, reloc_pte(addr));
 
+		tiering_slab_stay_over(reloc_page_of(addr), true);
+		reloc_count_on(page_to_nid(pte_page(pte)), -1);
 		list_add(&pte_page(pte)->lru, pages);
 		atomic_long_dec(&reloc_stats.pages);
 	}

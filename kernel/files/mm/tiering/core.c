@@ -19,6 +19,7 @@
 #include <linux/srcu.h>
 #include <linux/string.h>
 #include <linux/tiering.h>
+#include <linux/tiering_slab.h>
 #include <linux/workqueue.h>
 
 #include "../kloc/kloc.h"
@@ -29,6 +30,7 @@ DEFINE_STATIC_KEY_FALSE(tiering_files_key);
 DEFINE_STATIC_KEY_FALSE(tiering_uses_key);
 DEFINE_STATIC_KEY_FALSE(tiering_room_key);
 DEFINE_STATIC_KEY_FALSE(tiering_kernel_key);
+DEFINE_STATIC_KEY_FALSE(tiering_slabs_key);
 
 const struct tiering_policy __rcu *tiering_selected;
 
@@ -85,6 +87,8 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_room_key);
 	if (policy->needs & TIERING_TABLES)
 		static_branch_enable_cpuslocked(&tiering_kernel_key);
+	if (policy->needs & TIERING_SLABS)
+		static_branch_enable_cpuslocked(&tiering_slabs_key);
 	reloc_hold_demoted(policy->needs & TIERING_SLABS);
 }
 
@@ -95,6 +99,7 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_uses_key);
 	static_branch_disable_cpuslocked(&tiering_room_key);
 	static_branch_disable_cpuslocked(&tiering_kernel_key);
+	static_branch_disable_cpuslocked(&tiering_slabs_key);
 	reloc_hold_demoted(false);
 }
 

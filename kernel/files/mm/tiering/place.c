@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/shmem_fs.h>
 #include <linux/tiering.h>
+#include <linux/tiering_slab.h>
 #include <linux/topology.h>
 
 #include "../internal.h"
@@ -94,8 +95,13 @@ struct page *tiering_alloc_pages(gfp_t gfp, unsigned int order, int nid)
 	return page;
 }
 
-/* Is a read-ahead window as large as can be? Its pages are read one after another. */
-static bool tiering_is_stream(const struct file_ra_state *ra)
+/**
+ * tiering_is_stream() - are pages read one after another?
+ * @ra: state of the read-ahead that they are for, NULL for none
+ *
+ * Return: true if its window is as large as can be.
+ */
+bool tiering_is_stream(const struct file_ra_state *ra)
 {
 	return ra && ra->ra_pages && ra->size >= ra->ra_pages;
 }
@@ -155,6 +161,34 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	}
 	rcu_read_unlock();
 	return page ? page_rmappable_folio(page) : NULL;
+}
+
+/**
+ * tiering_alloc_cold_slab() - allocate the first page of a slab whose objects will not be
+ * used much
+ * @gfp: allocation flags
+ * @pages: how many the slab will have, which are allocated on the same node
+ *
+ * Context: a task.
+ * Return: the page, in a lower tier; NULL if the caller must allocate it as without a
+ * policy.
+ */
+struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages)
+{
+	struct tiering_node *tn;
+	struct page *page = NULL;
+
+	if (current->mempolicy)
+		return NULL;
+	rcu_read_lock();
+	tn = rcu_dereference(tiering_near[numa_node_id()]);
+	if (tn && tiering_is_short(tn->nid)) {
+		page = tiering_try_all(gfp, 0, numa_node_id(), tn, TIERING_BOTTOM_FIRST);
+		tiering_count(page ? TIERING_PLACED_SLOW : TIERING_PLACED_ELSEWHERE,
+			      TIERING_SLAB, pages);
+	}
+	rcu_read_unlock();
+	return page;
 }
 
 /*

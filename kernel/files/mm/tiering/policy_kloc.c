@@ -444,8 +444,11 @@ static void policy_kloc_exit_node(struct tiering_node *tn)
 
 TIERING_NUMBER(inactive_age, policy_kloc_inactive_age, 1, 1, U8_MAX);
 
+TIERING_NUMBER(slab_groups, policy_kloc_slab_groups, 1, 0, 1);
+
 static struct attribute *policy_kloc_attrs[] = {
 	&inactive_age_number.attr.attr,
+	&slab_groups_number.attr.attr,
 	NULL,
 };
 
@@ -469,6 +472,7 @@ struct tiering_policy policy_kloc = {
 	.fill_demote	= policy_kloc_fill_demote,
 	.fill_promote	= policy_kloc_fill_promote,
 	.make_room	= policy_kloc_make_room,
+	.slab_new_cold	= policy_kloc_slab_new_cold,
 	.slab_cold	= policy_kloc_slab_cold,
 	.slab_hot	= policy_kloc_slab_hot,
 };

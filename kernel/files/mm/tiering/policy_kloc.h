@@ -32,9 +32,13 @@ struct policy_kloc_copies {
 void policy_kloc_copies_forget(struct policy_kloc_copies *copies);
 void policy_kloc_copies_adapt(struct policy_kloc_copies *copies);
 
+extern unsigned long policy_kloc_slab_groups;
+
 bool policy_kloc_slab_may_leave(void);
 void policy_kloc_slab_forget(void);
 void policy_kloc_slab_adapt(void);
+bool policy_kloc_slab_new_cold(struct tiering_node *tn,
+			       const struct tiering_alloc *alloc);
 bool policy_kloc_slab_cold(struct tiering_node *tn, unsigned int history);
 bool policy_kloc_slab_hot(struct tiering_node *tn, unsigned int history);
 

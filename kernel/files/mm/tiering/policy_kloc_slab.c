@@ -14,6 +14,7 @@
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 
+#include "../kloc/kloc.h"
 #include "policy_kloc.h"
 
 /* One in so many pages may come back. */
@@ -90,6 +91,31 @@ void policy_kloc_slab_adapt(void)
 	} else {
 		policy_kloc_slab_rest /= 2;
 	}
+}
+
+/* Are objects apart that will not be used much? */
+unsigned long policy_kloc_slab_groups = 1;
+
+/**
+ * policy_kloc_slab_new_cold() - will new objects of slabs not be used much?
+ * @tn: the node
+ * @alloc: the objects
+ *
+ * Those of a context are what the context is. A file that is looked up is not in use
+ * until somebody opens it.
+ *
+ * Return: true if so.
+ */
+bool policy_kloc_slab_new_cold(struct tiering_node *tn,
+			       const struct tiering_alloc *alloc)
+{
+	const struct knode *knode = alloc->knode;
+
+	if (!READ_ONCE(policy_kloc_slab_groups))
+		return false;
+	if (alloc->lookup || alloc->stream)
+		return true;
+	return knode && (test_bit(KNODE_STREAM, &knode->flags) || !knode_inuse(knode));
 }
 
 /**

@@ -12,6 +12,8 @@
 #include <linux/reloc.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/tiering_slab.h>
+#include <linux/topology.h>
 
 #include "../kloc/kloc.h"
 #include "tiering.h"
@@ -29,6 +31,32 @@
 static bool tiering_slabs_take_part(void)
 {
 	return reloc_is_enabled() && READ_ONCE(kloc_settings.kinds) & BIT(TIERING_SLAB);
+}
+
+/* Called by tiering_slabs_begin(). */
+bool __tiering_slabs_begin(const struct address_space *mapping,
+			   const struct file_ra_state *ra)
+{
+	struct tiering_alloc alloc = {
+		.stream = tiering_is_stream(ra),
+		.lookup = !mapping,
+	};
+	const struct tiering_policy *policy;
+	struct tiering_node *tn;
+	bool cold = false;
+
+	/* Who called the caller has begun already. */
+	if (!tiering_slabs_take_part() || current->slabs_cold)
+		return false;
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	tn = rcu_dereference(tiering_near[numa_node_id()]);
+	alloc.knode = kloc_knode_in(mapping);
+	if (policy && policy->slab_new_cold && tn)
+		cold = policy->slab_new_cold(tn, &alloc);
+	rcu_read_unlock();
+	current->slabs_cold = cold;
+	return cold;
 }
 
 static bool tiering_slab_is_cold(int nid, const struct reloc_page *page, void *data)
@@ -53,11 +81,29 @@ static void tiering_slabs_migrate(struct tiering_node *tn, void **addrs,
 {
 	if (!count || nid == NUMA_NO_NODE)
 		return;
-	reloc_try_move(addrs, count, nid, result);
+	reloc_try_move(addrs, count, nid, why + 1, result);
 	tn->budget -= (s64)result->moved * PAGE_SIZE;
 	tiering_count(TIERING_MOVED + why, TIERING_SLAB, result->moved);
 	tiering_count(TIERING_NOT_MIGRATED, TIERING_SLAB,
 		      result->late + result->no_memory);
+}
+
+/**
+ * tiering_slab_stay_over() - a page of a slab is moved again, or freed
+ * @page: what is known of it
+ * @freed: it is freed
+ */
+void tiering_slab_stay_over(const struct reloc_page *page, bool freed)
+{
+	enum tiering_reason why = page->why - 1;
+
+	/* Nobody has moved it, or it was not for a policy. */
+	if (!page->why)
+		return;
+	if (why >= TIERING_PROMOTED_ACTIVE ? page->uses >= TIERING_USES_TO_PAY :
+					     page->age > TIERING_SOON)
+		return;
+	tiering_count((freed ? TIERING_FREED : TIERING_RETURNED) + why, TIERING_SLAB, 1);
 }
 
 /* Move some of the pages that are chosen, from where the last ones were found on. */
@@ -166,7 +212,12 @@ bool tiering_slabs_turn(struct tiering_node *tn)
 		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
 					  READ_ONCE(tn->slow),
 					  TIERING_DEMOTED_UNUSED);
-	if (tiering_room_to_fill(tn->nid) > TIERING_SLABS_MOST)
+	else if (!kloc_limit_node(tn->nid, 0))
+		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
+					  READ_ONCE(tn->slow),
+					  TIERING_DEMOTED_LIMIT);
+	if (tiering_room_to_fill(tn->nid) > TIERING_SLABS_MOST &&
+	    kloc_limit_node(tn->nid, TIERING_SLABS_MOST))
 		more |= tiering_slabs_move(tn, tiering_slab_is_hot, &tn->slabs_hot,
 					   tn->nid, TIERING_PROMOTED_USED);
 	return more;

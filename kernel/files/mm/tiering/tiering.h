@@ -21,6 +21,7 @@
 #include <linux/wait.h>
 
 struct address_space;
+struct file_ra_state;
 struct folio;
 struct knode;
 struct kloc_walk;
@@ -38,7 +39,9 @@ struct tiering_policy;
 #define TIERING_KNODES		BIT(4)	/* files have contexts, see mm/kloc */
 #define TIERING_ROOM		BIT(5)	/* ->make_room() comes before reclaim */
 #define TIERING_TIERS		BIT(6)	/* two tiers; all others imply that */
-#define TIERING_SLABS		BIT(7)	/* daemons move slabs; needs TIERING_MOVES */
+#define TIERING_SLABS		BIT(7)	/* slabs are placed, and daemons move them;
+					 * needs TIERING_MOVES
+					 */
 #define TIERING_TABLES		BIT(8)	/* page tables and stacks in the top tier first */
 
 /**
@@ -213,18 +216,20 @@ struct tiering_node {
 };
 
 /**
- * struct tiering_alloc - new pages that are wanted
+ * struct tiering_alloc - new pages that are wanted, or new objects of slabs
  * @gfp: allocation flags
  * @order: there are 2^order pages
- * @knode: the context that they are for; NULL if they are not page cache, or the
+ * @knode: the context that they are for; NULL if they are not for page cache, or the
  *	file has none
  * @stream: they are read ahead in a full window, or will not be used again
+ * @lookup: they are an inode and its dentry, and not opened
  */
 struct tiering_alloc {
 	gfp_t gfp;
 	unsigned int order;
 	struct knode *knode;
 	bool stream;
+	bool lookup;
 };
 
 /* Pages that are moved at a time: more than that, and others wait for too long. */
@@ -372,6 +377,18 @@ struct tiering_policy {
 			     long room);
 
 	/**
+	 * @slab_new_cold: will new objects of slabs not be used much? They then share
+	 * pages with others of that kind alone. Needs TIERING_SLABS
+	 * @tn: as for @place
+	 * @alloc: the objects
+	 *
+	 * Context: task, in an RCU read-side critical section; must not sleep.
+	 * Return: true if so.
+	 */
+	bool (*slab_new_cold)(struct tiering_node *tn,
+			      const struct tiering_alloc *alloc);
+
+	/**
 	 * @slab_cold: should a page of a slab leave the node? Needs TIERING_SLABS
 	 * @history: in which of the last eight scans any of its objects was used,
 	 * bit 0 for the last one
@@ -440,6 +457,9 @@ void tiering_nodes_stop(const struct tiering_policy *policy);
 void tiering_nodes_update(const struct tiering_policy *policy,
 			  struct srcu_struct *srcu);
 unsigned int tiering_tiers(const nodemask_t **tiers);
+
+/* place.c */
+bool tiering_is_stream(const struct file_ra_state *ra);
 
 /* room.c */
 long tiering_room(int nid);

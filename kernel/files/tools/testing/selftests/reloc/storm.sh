@@ -3,12 +3,13 @@
 #
 # Dentries and inodes of ext4 move between the nodes while processes on all CPUs create, link,
 # rename, look up and remove the same files, and while caches are dropped. No file is lost, and the
-# kernel reports nothing.
+# kernel reports nothing. RELOC_MOVES is how many pages move, in RELOC_SECONDS at most.
 
 . ./_reloc.sh
 
 names=30
-seconds=15
+moves=${RELOC_MOVES:-100000}
+seconds=${RELOC_SECONDS:-100}
 
 # work NAME: use files of one's own, and those that all use. Some of these are missing at times.
 work() {
@@ -65,19 +66,19 @@ no_warnings() {
 	[ "$(warnings)" = "$before" ]
 }
 
-storm() { # move all for so long, to and fro, with either way to copy
-	local round=0 end moved
+storm() { # move all to and fro, with either way to copy
+	local round=0 begin end moved=0
 
 	end=$(($(date +%s) + seconds))
-	moved=$(reloc_stat moved)
-	while [ "$(date +%s)" -lt $end ]; do
+	begin=$(reloc_stat moved)
+	while [ $moved -lt "$moves" ] && [ "$(date +%s)" -lt $end ]; do
 		round=$((round + 1))
 		echo $((round % 3 > 0)) >$reloc/precopy
 		reloc_move_all "$slow" && reloc_move_all "$fast" || return 1
+		moved=$(($(reloc_stat moved) - begin))
 	done
-	moved=$(($(reloc_stat moved) - moved))
 	tiering_note "$moved pages moved in $round rounds, $(reloc_stat recopied) were copied again"
-	[ $moved -gt 1000 ]
+	[ $moved -ge "$moves" ]
 }
 
 nothing_is_wrong() {
@@ -100,7 +101,7 @@ for worker in $workers; do
 done
 drop &
 look &
-tiering_check "pages move under load for $seconds seconds" storm
+tiering_check "$moves pages move under load" storm
 rm "$dir/storm"
 wait
 tiering_check "each worker found its files as it left them" nothing_is_wrong
