@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.in_machine import SCARCE, run_script
+from support.in_machine import SCARCE, kloc_run, read_run, run_script
 
 pytestmark = pytest.mark.machine
 
@@ -48,3 +48,14 @@ def test_slabs_stay_where_they_are_under_kloc_cache_only(tmp_path: Path) -> None
 
 def test_without_the_parameter_no_slab_can_move(tmp_path: Path) -> None:
     assert status(tmp_path, "kloc")["slabs"] == {}
+
+
+def test_pages_of_relocatable_slabs_are_of_the_kind_of_their_cache(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    make = "mkdir /data/files; for i in $(seq 1000); do echo $i >/data/files/$i; done"
+    kloc_run("--policy", "kloc-slab", "--json", result, "--", "sh", "-ec", make)
+    fast = read_run(result)["pages"]["fast"]
+    # An inode takes about 1,100 bytes, with the rest of its slab.
+    assert fast["slab:ext4_inode_cache"] > 250
+    assert fast["slab:dentry"] > 0
+    assert fast["other"] < fast["slab:ext4_inode_cache"]

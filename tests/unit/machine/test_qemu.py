@@ -46,6 +46,13 @@ def test_both_nodes_have_their_size_and_speed(arguments: Callable[..., str]) -> 
     assert "target=0,hierarchy=memory,data-type=access-bandwidth,bandwidth=30000M" in text
 
 
+def test_a_job_without_the_model_has_the_cpus_that_it_asks_for(
+    arguments: Callable[..., str],
+) -> None:
+    assert "-smp 2 " in arguments(modelled=False)
+    assert "-smp 8 " in arguments(modelled=False, cpus=8)
+
+
 def test_each_socket_has_cores_and_a_node_of_each_tier(
     arguments: Callable[..., str], make_job: Callable[..., Job]
 ) -> None:

@@ -38,6 +38,7 @@ struct reloc_result {
  * @why: it was moved the last time, as reloc_try_move() was told; 0 if it was not
  * @age: scans since then, 255 for more
  * @uses: in how many of them it was accessed
+ * @nid: the node that it is on; NUMA_NO_NODE where no slab has a page
  */
 struct reloc_page {
 	u8 history;
@@ -45,10 +46,11 @@ struct reloc_page {
 	u8 why;
 	u8 age;
 	u8 uses;
+	s16 nid;
 };
 
-/* Does the caller want a page that is on this node? Called with a lock. */
-typedef bool (*reloc_choose_t)(int nid, const struct reloc_page *page, void *data);
+/* Does the caller want this page? Called with a lock. */
+typedef bool (*reloc_choose_t)(const struct reloc_page *page, void *data);
 
 #ifdef CONFIG_RELOC_SLAB
 
@@ -106,7 +108,8 @@ void reloc_init(void);
 bool reloc_addr_valid(const void *addr);
 void reloc_enable(void);
 slab_flags_t reloc_slab_flag(const char *name);
-struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order);
+struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
+			       unsigned int order);
 void reloc_free_slab(struct folio *folio, unsigned int order);
 void reloc_flush_freed(void);
 int reloc_nid(const void *addr);
@@ -180,7 +183,8 @@ static inline slab_flags_t reloc_slab_flag(const char *name)
 	return 0;
 }
 
-static inline struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order)
+static inline struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
+					     unsigned int order)
 {
 	return NULL;
 }

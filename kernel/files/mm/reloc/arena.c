@@ -9,6 +9,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/init.h>
+#include <linux/numa.h>
 #include <linux/pgalloc.h>
 #include <linux/rcupdate.h>
 #include <linux/rcupdate_wait.h>
@@ -138,6 +139,8 @@ static struct reloc_chunk *reloc_map_chunk(struct reloc_parts *parts, unsigned i
 	chunk->order = order;
 	chunk->nr_used = 0;
 	chunk->pages = page_address(parts->pages);
+	for (i = 0; i < RELOC_CHUNK_PAGES; i++)
+		chunk->pages[i].nid = NUMA_NO_NODE;
 	parts->pages = NULL;
 	bitmap_zero(chunk->used, RELOC_CHUNK_PAGES);
 	bitmap_set(chunk->used, 0, RELOC_FIRST_PAGE);

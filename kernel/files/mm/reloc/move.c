@@ -161,6 +161,8 @@ static struct page *reloc_alloc_target(struct kmem_cache *cache, int nid)
 	tag = kloc_machine_tag_save_slab(cache);
 	page = __alloc_pages_node(nid, gfp, 0);
 	kloc_machine_tag_restore(tag);
+	if (page)
+		reloc_mark(page, cache);
 	return page;
 }
 
@@ -300,6 +302,7 @@ static void reloc_count_move(const struct reloc_batch *batch, const struct reloc
 	page->why = batch->why;
 	page->age = 0;
 	page->uses = 0;
+	WRITE_ONCE(page->nid, page_to_nid(item->to));
 	reloc_count_moved(item->cache, page_to_nid(item->to));
 	reloc_count_on(page_to_nid(item->from), -1);
 	reloc_count_on(page_to_nid(item->to), 1);
@@ -320,7 +323,7 @@ static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 		moved += item->moved;
 		recopied += item->recopied;
 		if (!item->moved || !reloc_test_holds(old))
-			__free_page(old);
+			reloc_free_page(old);
 	}
 	result->moved += moved;
 	result->recopied += recopied;

@@ -15,6 +15,8 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "../slab.h"
+
 #define RELOC_CHUNKS	(RELOC_SIZE / RELOC_CHUNK_SIZE)
 
 /* Pages at the start of a chunk that hold its descriptors. */
@@ -141,9 +143,26 @@ static inline struct reloc_page *reloc_page_of(const void *addr)
 }
 
 /* A page that a slab has just got counts as used in this scan. */
-static inline struct reloc_page reloc_new_page(void)
+static inline struct reloc_page reloc_new_page(int nid)
 {
-	return (struct reloc_page) { .history = BIT(0) };
+	return (struct reloc_page) { .history = BIT(0), .nid = nid };
+}
+
+/*
+ * Say of a page behind the arena whose it is, to who looks at memory from outside, such as
+ * /proc/kpageflags. The kernel goes by the descriptor.
+ */
+static inline void reloc_mark(struct page *page, struct kmem_cache *cache)
+{
+	__folio_set_slab(page_folio(page));
+	page_slab(page)->slab_cache = cache;
+}
+
+/* Free a page that is marked. */
+static inline void reloc_free_page(struct page *page)
+{
+	__folio_clear_slab(page_folio(page));
+	__free_page(page);
 }
 
 #ifdef CONFIG_RELOC_SLAB_KUNIT_TEST

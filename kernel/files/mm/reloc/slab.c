@@ -103,6 +103,7 @@ static void reloc_init_descs(struct page *desc, struct page **pages, unsigned in
 
 /**
  * reloc_alloc_slab() - allocate a slab in the arena
+ * @cache: the cache that it is for
  * @gfp: how to allocate it
  * @nid: the node, or NUMA_NO_NODE
  * @order: it has 1 << order pages
@@ -111,7 +112,8 @@ static void reloc_init_descs(struct page *desc, struct page **pages, unsigned in
  * Return: what SLUB takes for a folio, a descriptor; NULL if there is no room.
  *	   SLUB then takes ordinary pages, which cannot move.
  */
-struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order)
+struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
+			       unsigned int order)
 {
 	struct page *pages[1 << RELOC_MAX_ORDER];
 	bool pfmemalloc = false;
@@ -129,7 +131,9 @@ struct folio *reloc_alloc_slab(gfp_t gfp, int nid, unsigned int order)
 	reloc_init_descs(desc, pages, order);
 	for (i = 0; i < 1 << order; i++) {
 		pfmemalloc |= page_is_pfmemalloc(pages[i]);
-		*reloc_page_of(reloc_desc_address(desc + i)) = reloc_new_page();
+		reloc_mark(pages[i], cache);
+		*reloc_page_of(reloc_desc_address(desc + i)) =
+			reloc_new_page(page_to_nid(pages[i]));
 		/* Nothing was mapped here: no TLB has anything to forget. */
 		set_pte(reloc_pte(reloc_desc_address(desc + i)), mk_pte(pages[i], PAGE_KERNEL));
 	}
@@ -172,6 +176,7 @@ static void reloc_unmap_slab(struct page *desc, struct list_head *pages)
 
 		tiering_slab_stay_over(reloc_page_of(addr), true);
 		reloc_count_on(page_to_nid(pte_page(pte)), -1);
+		WRITE_ONCE(reloc_page_of(addr)->nid, NUMA_NO_NODE);
 		list_add(&pte_page(pte)->lru, pages);
 		atomic_long_dec(&reloc_stats.pages);
 	}
@@ -205,7 +210,7 @@ static void reloc_unmap_freed(void)
 
 	list_for_each_entry_safe(page, next_page, &pages, lru) {
 		list_del(&page->lru);
-		__free_page(page);
+		reloc_free_page(page);
 		cond_resched();
 	}
 }

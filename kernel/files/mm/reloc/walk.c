@@ -124,6 +124,31 @@ unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned lon
 	return found;
 }
 
+/*
+ * Look at pages of a chunk from *cursor on, as many as *looks. That is done often, and for
+ * all pages: descriptors are not touched but those of pages that are chosen.
+ */
+static unsigned int reloc_find_in_chunk(reloc_choose_t choose, void *data,
+					unsigned long *cursor, unsigned int *looks,
+					void **addrs, unsigned int nr)
+{
+	struct reloc_chunk *chunk = reloc_chunk_at(*cursor / RELOC_CHUNK_SIZE);
+	const struct reloc_page *pages = chunk->pages;
+	unsigned int i = *cursor % RELOC_CHUNK_SIZE / PAGE_SIZE;
+	unsigned int begin = i, found = 0;
+
+	for (; i < RELOC_CHUNK_PAGES && found < nr && i - begin < *looks; i++) {
+		void *addr = (void *)chunk + i * PAGE_SIZE;
+
+		if (READ_ONCE(pages[i].nid) != NUMA_NO_NODE && choose(&pages[i], data) &&
+		    reloc_find_pte(addr) && reloc_cache_of(reloc_desc(addr)))
+			addrs[found++] = addr;
+	}
+	*looks -= i - begin;
+	*cursor += (i - begin) * PAGE_SIZE;
+	return found;
+}
+
 /**
  * reloc_find() - find pages that the caller chooses
  * @choose: says which, by the node that they are on and when they were used
@@ -140,15 +165,16 @@ unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned lon
 unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor,
 			void **addrs, unsigned int nr)
 {
-	unsigned int found = 0, i;
+	unsigned int looks = RELOC_LOOK, found = 0;
 
 	mutex_lock(&reloc_mutex);
-	for (i = 0; i < RELOC_LOOK && found < nr; i++) {
-		int nid = reloc_next_page(cursor, &addrs[found]);
+	while (looks && found < nr && *cursor < RELOC_SIZE) {
+		unsigned long index = reloc_next_chunk(*cursor / RELOC_CHUNK_SIZE);
 
-		if (nid == NUMA_NO_NODE)
-			break;
-		found += choose(nid, reloc_page_of(addrs[found]), data);
+		*cursor = max(*cursor, index * RELOC_CHUNK_SIZE);
+		if (*cursor < RELOC_SIZE)
+			found += reloc_find_in_chunk(choose, data, cursor, &looks,
+						     addrs + found, nr - found);
 	}
 	mutex_unlock(&reloc_mutex);
 	return found;

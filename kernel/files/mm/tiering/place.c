@@ -107,7 +107,7 @@ bool tiering_is_stream(const struct file_ra_state *ra)
 }
 
 static void tiering_count_place(enum tiering_place place, enum tiering_kind kind,
-				const struct page *page, unsigned int order)
+				const struct page *page, unsigned int pages)
 {
 	enum tiering_event event = TIERING_PLACED_ELSEWHERE;
 
@@ -116,7 +116,7 @@ static void tiering_count_place(enum tiering_place place, enum tiering_kind kind
 	if (page)
 		event = place == TIERING_TOP_FIRST ? TIERING_PLACED_FAST :
 						     TIERING_PLACED_SLOW;
-	tiering_count(event, kind, 1L << order);
+	tiering_count(event, kind, pages);
 }
 
 /* Called by tiering_alloc_folio(). */
@@ -157,7 +157,7 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 				       tn, place);
 		if (!page && charged)
 			kloc_memcg_uncharge(charged, pages);
-		tiering_count_place(place, kloc_kind(alloc.knode), page, order);
+		tiering_count_place(place, kloc_kind(alloc.knode), page, pages);
 	}
 	rcu_read_unlock();
 	return page ? page_rmappable_folio(page) : NULL;
@@ -175,17 +175,21 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
  */
 struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages)
 {
+	struct tiering_alloc alloc = { .gfp = gfp, .cold = true };
+	enum tiering_place place = TIERING_LOCAL;
+	const struct tiering_policy *policy;
 	struct tiering_node *tn;
 	struct page *page = NULL;
 
 	if (current->mempolicy)
 		return NULL;
 	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[numa_node_id()]);
-	if (tn && tiering_is_short(tn->nid)) {
-		page = tiering_try_all(gfp, 0, numa_node_id(), tn, TIERING_BOTTOM_FIRST);
-		tiering_count(page ? TIERING_PLACED_SLOW : TIERING_PLACED_ELSEWHERE,
-			      TIERING_SLAB, pages);
+	if (policy && policy->place && tn) {
+		place = policy->place(tn, &alloc);
+		page = tiering_try_all(gfp, 0, numa_node_id(), tn, place);
+		tiering_count_place(place, TIERING_SLAB, page, pages);
 	}
 	rcu_read_unlock();
 	return page;

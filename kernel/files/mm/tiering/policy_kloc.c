@@ -142,6 +142,9 @@ enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 static enum tiering_place policy_kloc_place(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc)
 {
+	if (alloc->cold)
+		return policy_kloc_slab_groups == 2 && tiering_is_short(tn->nid) ?
+		       TIERING_BOTTOM_FIRST : TIERING_LOCAL;
 	if (alloc->knode && !knode_inuse(alloc->knode) &&
 	    kloc_takes_part(alloc->knode) && tiering_is_short(tn->nid))
 		return TIERING_BOTTOM_FIRST;
@@ -444,7 +447,7 @@ static void policy_kloc_exit_node(struct tiering_node *tn)
 
 TIERING_NUMBER(inactive_age, policy_kloc_inactive_age, 1, 1, U8_MAX);
 
-TIERING_NUMBER(slab_groups, policy_kloc_slab_groups, 1, 0, 1);
+TIERING_NUMBER(slab_groups, policy_kloc_slab_groups, 1, 0, 2);
 
 static struct attribute *policy_kloc_attrs[] = {
 	&inactive_age_number.attr.attr,

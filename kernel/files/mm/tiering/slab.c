@@ -59,19 +59,19 @@ bool __tiering_slabs_begin(const struct address_space *mapping,
 	return cold;
 }
 
-static bool tiering_slab_is_cold(int nid, const struct reloc_page *page, void *data)
+static bool tiering_slab_is_cold(const struct reloc_page *page, void *data)
 {
 	struct tiering_node *tn = data;
 
-	return nid == tn->nid && page->moves < TIERING_SLAB_MOVES &&
+	return page->nid == tn->nid && page->moves < TIERING_SLAB_MOVES &&
 	       tn->policy->slab_cold(tn, page->history);
 }
 
-static bool tiering_slab_is_hot(int nid, const struct reloc_page *page, void *data)
+static bool tiering_slab_is_hot(const struct reloc_page *page, void *data)
 {
 	struct tiering_node *tn = data;
 
-	return !node_is_toptier(nid) && tn->policy->slab_hot(tn, page->history);
+	return tn->policy->slab_hot(tn, page->history) && !node_is_toptier(page->nid);
 }
 
 static void tiering_slabs_migrate(struct tiering_node *tn, void **addrs,

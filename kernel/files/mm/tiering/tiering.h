@@ -223,6 +223,7 @@ struct tiering_node {
  *	file has none
  * @stream: they are read ahead in a full window, or will not be used again
  * @lookup: they are an inode and its dentry, and not opened
+ * @cold: they are pages of a slab whose objects will not be used much
  */
 struct tiering_alloc {
 	gfp_t gfp;
@@ -230,6 +231,7 @@ struct tiering_alloc {
 	struct knode *knode;
 	bool stream;
 	bool lookup;
+	bool cold;
 };
 
 /* Pages that are moved at a time: more than that, and others wait for too long. */

@@ -381,7 +381,7 @@ static void free_held(void)
 	flush_tlb_all();
 	list_for_each_entry_safe(page, next, &reloc_test.held, lru) {
 		list_del(&page->lru);
-		__free_page(page);
+		reloc_free_page(page);
 	}
 }
 
@@ -542,54 +542,7 @@ static void statistics_stay(struct kunit *test)
 	kvfree(many);
 }
 
-static bool is_used(int nid, const struct reloc_page *page, void *data)
-{
-	return page->history & BIT(0);
-}
-
-/* Is the page of an object among those that were used in the last scan? */
-static bool found_as_used(const void *object)
-{
-	unsigned long cursor = 0;
-	unsigned int n;
-	void *addrs[64];
-
-	do {
-		n = reloc_find(is_used, NULL, &cursor, addrs, ARRAY_SIZE(addrs));
-		while (n--)
-			if (addrs[n] == (void *)((unsigned long)object & PAGE_MASK))
-				return true;
-	} while (cursor < RELOC_SIZE);
-	return false;
-}
-
-static void uses_are_noted(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	u64 *object;
-
-	allocate(test, f);
-	object = f->objects[OBJECTS / 2];
-	/* It was filled in the first scan. */
-	reloc_age();
-	KUNIT_EXPECT_TRUE(test, found_as_used(object));
-	reloc_age();
-	KUNIT_EXPECT_FALSE(test, found_as_used(object));
-	KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
-	KUNIT_EXPECT_EQ(test, reloc_nid_now(object), node_a);
-
-	READ_ONCE(*object);
-	KUNIT_EXPECT_FALSE(test, reloc_is_idle(object));
-	reloc_age();
-	KUNIT_EXPECT_TRUE(test, found_as_used(object));
-
-	/* To be moved is no use. */
-	reloc_age();
-	move_to(test, f, node_b);
-	KUNIT_EXPECT_EQ(test, reloc_nid_now(object), node_b);
-	KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
-	free_objects(f);
-}
+#include "use-kunit.h"
 
 static int reloc_test_begin(struct kunit *test)
 {
@@ -659,6 +612,9 @@ static struct kunit_case reloc_cases[] = {
 	KUNIT_CASE(memory_is_given_back),
 	KUNIT_CASE(statistics_stay),
 	KUNIT_CASE(uses_are_noted),
+	KUNIT_CASE(a_stay_is_noted),
+	KUNIT_CASE(pages_are_counted_where_they_are),
+	KUNIT_CASE(cold_objects_are_apart),
 	{}
 };
 

@@ -42,8 +42,8 @@ come() { # PAGES COMMAND...: does the command bring so many pages to the cold tw
 	shift
 	forget
 	"$@"
-	tiering_note "$*: $(($(all_cold) - cold)) pages of the cold twin have come, $(pages_of \
-		$inodes-cold "$slow") are in slow memory; $(($(pages_of $inodes "$fast") - hot)) of others"
+	tiering_note "$*: $(($(all_cold) - cold)) pages of the cold twin have come"
+	tiering_note "$(($(pages_of $inodes "$fast") - hot)) of others have come to fast memory"
 	[ $(($(all_cold) - cold)) -ge "$least" ]
 }
 

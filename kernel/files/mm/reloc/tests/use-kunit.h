@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Relocatable slabs: tests of what is known of the use of pages, and of cold twins. They are
+ * part of the suite in move-kunit.h.
+ */
+#ifndef _MM_RELOC_USE_KUNIT_H
+#define _MM_RELOC_USE_KUNIT_H
+
+#include <linux/sched.h>
+#include <linux/tiering_slab.h>
+
+static bool is_used(const struct reloc_page *page, void *data)
+{
+	return page->history & BIT(0);
+}
+
+/* Is the page of an object among those that were used in the last scan? */
+static bool found_as_used(const void *object)
+{
+	unsigned long cursor = 0;
+	unsigned int n;
+	void *addrs[64];
+
+	do {
+		n = reloc_find(is_used, NULL, &cursor, addrs, ARRAY_SIZE(addrs));
+		while (n--)
+			if (addrs[n] == (void *)((unsigned long)object & PAGE_MASK))
+				return true;
+	} while (cursor < RELOC_SIZE);
+	return false;
+}
+
+static void uses_are_noted(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	u64 *object;
+
+	allocate(test, f);
+	object = f->objects[OBJECTS / 2];
+	/* It was filled in the first scan. */
+	reloc_age();
+	KUNIT_EXPECT_TRUE(test, found_as_used(object));
+	reloc_age();
+	KUNIT_EXPECT_FALSE(test, found_as_used(object));
+	KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
+	KUNIT_EXPECT_EQ(test, reloc_nid_now(object), node_a);
+
+	READ_ONCE(*object);
+	KUNIT_EXPECT_FALSE(test, reloc_is_idle(object));
+	reloc_age();
+	KUNIT_EXPECT_TRUE(test, found_as_used(object));
+
+	/* To be moved is no use. */
+	reloc_age();
+	move_to(test, f, node_b);
+	KUNIT_EXPECT_EQ(test, reloc_nid_now(object), node_b);
+	KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
+	free_objects(f);
+}
+
+static void a_stay_is_noted(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	const struct reloc_page *page;
+	unsigned int i;
+	void *object;
+
+	allocate(test, f);
+	object = f->objects[OBJECTS / 2];
+	page = reloc_page_of(object);
+	KUNIT_EXPECT_EQ(test, page->why, 0);
+	reloc_age();
+
+	/* As the first reason of policies, which is to demote. */
+	KUNIT_ASSERT_EQ(test, reloc_try_move(&object, 1, node_b, 1, &f->result), 0);
+	KUNIT_EXPECT_EQ(test, f->result.moved, 1);
+	KUNIT_EXPECT_EQ(test, page->why, 1);
+	KUNIT_EXPECT_EQ(test, page->age, 0);
+
+	reloc_age();
+	READ_ONCE(*(u64 *)object);
+	reloc_age();
+	KUNIT_EXPECT_EQ(test, page->age, 2);
+	KUNIT_EXPECT_EQ(test, page->uses, 1);
+	/* Nobody says why it is moved now, and its copy has paid. */
+	for (i = 0; i < 16; i++)
+		reloc_age();
+	move_to(test, f, node_a);
+	KUNIT_EXPECT_EQ(test, page->why, 0);
+	free_objects(f);
+}
+
+static void pages_are_counted_where_they_are(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned long a = reloc_pages_on(node_a), b = reloc_pages_on(node_b);
+	unsigned long pages;
+
+	allocate(test, f);
+	pages = reloc_pages_on(node_a) - a;
+	KUNIT_EXPECT_GE(test, pages, OBJECTS * OBJECT_SIZE / PAGE_SIZE);
+	move_to(test, f, node_b);
+	KUNIT_EXPECT_EQ(test, reloc_pages_on(node_a), a);
+	KUNIT_EXPECT_EQ(test, reloc_pages_on(node_b), b + pages);
+
+	free_objects(f);
+	kmem_cache_shrink(f->cache);
+	reloc_flush_freed();
+	KUNIT_EXPECT_EQ(test, reloc_pages_on(node_b), b);
+}
+
+/* Allocate an object as what will not be used much. */
+static void *allocate_cold(struct fixture *f)
+{
+	void *object;
+
+	current->slabs_cold = 1;
+	object = kmem_cache_alloc(f->cache, GFP_KERNEL);
+	current->slabs_cold = 0;
+	return object;
+}
+
+static void cold_objects_are_apart(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct slabinfo info = {};
+	void *objects[4];
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f->cache->cold);
+	objects[0] = allocate_cold(f);
+	KUNIT_ASSERT_NOT_NULL(test, objects[0]);
+	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(objects[0])->slab_cache, f->cache);
+	kmem_cache_free(f->cache, objects[0]);
+
+	/* As if there were a policy that moves slabs. */
+	static_branch_enable(&tiering_slabs_key);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = i % 2 ? kmem_cache_alloc(f->cache, GFP_KERNEL) : allocate_cold(f);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		KUNIT_EXPECT_TRUE(test, is_reloc_addr(objects[i]));
+		KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(objects[i])->slab_cache,
+				    i % 2 ? f->cache : f->cache->cold);
+	}
+	static_branch_disable(&tiering_slabs_key);
+
+	get_slabinfo(f->cache->cold, &info);
+	KUNIT_EXPECT_EQ(test, info.num_slabs, 1);
+	/* All are freed as objects of the cache that was asked for, one way or the other. */
+	kmem_cache_free(f->cache, objects[0]);
+	kmem_cache_free(f->cache, objects[1]);
+	kmem_cache_free_bulk(f->cache, 2, &objects[2]);
+	kmem_cache_shrink(f->cache->cold);
+	get_slabinfo(f->cache->cold, &info);
+	KUNIT_EXPECT_EQ(test, info.num_slabs, 0);
+}
+
+#endif /* _MM_RELOC_USE_KUNIT_H */
