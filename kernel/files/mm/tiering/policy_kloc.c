@@ -143,8 +143,7 @@ static enum tiering_place policy_kloc_place(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc)
 {
 	if (alloc->cold)
-		return policy_kloc_slab_groups == 2 && tiering_is_short(tn->nid) ?
-		       TIERING_BOTTOM_FIRST : TIERING_LOCAL;
+		return policy_kloc_place_cold_slab(tn);
 	if (alloc->knode && !knode_inuse(alloc->knode) &&
 	    kloc_takes_part(alloc->knode) && tiering_is_short(tn->nid))
 		return TIERING_BOTTOM_FIRST;
@@ -447,7 +446,8 @@ static void policy_kloc_exit_node(struct tiering_node *tn)
 
 TIERING_NUMBER(inactive_age, policy_kloc_inactive_age, 1, 1, U8_MAX);
 
-TIERING_NUMBER(slab_groups, policy_kloc_slab_groups, 1, 0, 2);
+TIERING_NUMBER(slab_groups, policy_kloc_slab_groups, 1, POLICY_KLOC_MIXED,
+	       POLICY_KLOC_FAR);
 
 static struct attribute *policy_kloc_attrs[] = {
 	&inactive_age_number.attr.attr,

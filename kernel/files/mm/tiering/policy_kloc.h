@@ -32,7 +32,21 @@ struct policy_kloc_copies {
 void policy_kloc_copies_forget(struct policy_kloc_copies *copies);
 void policy_kloc_copies_adapt(struct policy_kloc_copies *copies);
 
+/**
+ * enum policy_kloc_groups - what is done with slab objects that will not be used much
+ * @POLICY_KLOC_MIXED: they are on pages with others
+ * @POLICY_KLOC_APART: they are on pages of their own
+ * @POLICY_KLOC_FAR: which begin in slow memory, if fast memory is short
+ */
+enum policy_kloc_groups {
+	POLICY_KLOC_MIXED,
+	POLICY_KLOC_APART,
+	POLICY_KLOC_FAR,
+};
+
 extern unsigned long policy_kloc_slab_groups;
+
+enum tiering_place policy_kloc_place_cold_slab(struct tiering_node *tn);
 
 bool policy_kloc_slab_may_leave(void);
 void policy_kloc_slab_forget(void);

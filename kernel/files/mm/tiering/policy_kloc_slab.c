@@ -93,8 +93,8 @@ void policy_kloc_slab_adapt(void)
 	}
 }
 
-/* Are objects apart that will not be used much? */
-unsigned long policy_kloc_slab_groups = 1;
+/* Which objects are apart? */
+unsigned long policy_kloc_slab_groups = POLICY_KLOC_APART;
 
 /**
  * policy_kloc_slab_new_cold() - will new objects of slabs not be used much?
@@ -111,11 +111,23 @@ bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 {
 	const struct knode *knode = alloc->knode;
 
-	if (!READ_ONCE(policy_kloc_slab_groups))
+	if (READ_ONCE(policy_kloc_slab_groups) == POLICY_KLOC_MIXED)
 		return false;
 	if (alloc->lookup || alloc->stream)
 		return true;
 	return knode && (test_bit(KNODE_STREAM, &knode->flags) || !knode_inuse(knode));
+}
+
+/**
+ * policy_kloc_place_cold_slab() - where should a page of cold objects go?
+ * @tn: the node
+ *
+ * Return: one of enum tiering_place.
+ */
+enum tiering_place policy_kloc_place_cold_slab(struct tiering_node *tn)
+{
+	return READ_ONCE(policy_kloc_slab_groups) == POLICY_KLOC_FAR &&
+	       tiering_is_short(tn->nid) ? TIERING_BOTTOM_FIRST : TIERING_LOCAL;
 }
 
 /**

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Under the policy kloc, the inodes of files that are looked up and not opened are on pages of
-# their own, in slow memory if fast memory is short. Those of files that are opened are not.
+# their own. Those of files that are opened are not. The pages begin in slow memory if slab_groups is
+# 2 and fast memory is short.
 
 . ../kloc/_kloc.sh
 
@@ -56,7 +57,7 @@ have_gone() { # PAGES: has the cold twin no more than so many?
 	[ "$(all_cold)" -le "$1" ]
 }
 
-kloc_begin 7
+kloc_begin 8
 tiering_save $groups
 # Nothing moves meanwhile.
 echo 60000000 >$tiering/scan_us
@@ -64,8 +65,12 @@ kloc_files files 2000 1
 kloc_make_short
 placed=$(tiering_stat slab placed_slow)
 
+echo 1 >$groups
 tiering_check "inodes that are looked up are apart" come 200 look_up
-tiering_check "their pages are in slow memory" are_slow 200
+tiering_control "their pages are in slow memory" are_slow 200
+echo 2 >$groups
+come 200 look_up
+tiering_check "their pages are in slow memory if slab_groups is 2" are_slow 200
 tiering_check "they were placed there" \
 	[ "$(tiering_stat slab placed_slow)" -ge $((placed + 200)) ]
 tiering_control "those of files that are opened are apart" come 100 open_all
