@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Under the policy kloc, the inodes of files that are looked up and not opened are on pages of
-# their own. Those of files that are opened are not. The pages begin in slow memory if slab_groups is
-# 2 and fast memory is short.
+# their own. Those of files that are opened are not. The pages begin in slow memory if slab_groups
+# is 2 and fast memory is short.
 
 . ../kloc/_kloc.sh
 
