@@ -14,6 +14,7 @@
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
 #include <linux/reloc.h>
+#include <linux/tiering_slab.h>
 #include <linux/vmstat.h>
 
 #include "../tiering/policy_lru.h"
@@ -57,7 +58,9 @@ static unsigned long kloc_node_pages(int nid)
 	unsigned long pages = node_page_state(NODE_DATA(nid), NR_ACTIVE_FILE) +
 			      node_page_state(NODE_DATA(nid), NR_INACTIVE_FILE);
 
-	if (READ_ONCE(kloc_settings.kinds) & BIT(TIERING_SLAB))
+	/* Nobody can help it where the policy moves none. */
+	if (static_branch_unlikely(&tiering_slabs_key) &&
+	    READ_ONCE(kloc_settings.kinds) & BIT(TIERING_SLAB))
 		pages += reloc_pages_on(nid);
 	return pages;
 }
@@ -101,12 +104,12 @@ static bool kloc_limit_choose_inactive(struct tiering_node *tn,
 	return inactive;
 }
 
-/* Take page cache of a cgroup, or of all: what is in use leaves last. */
+/* Take page cache of a cgroup, or of all: what is in use leaves last, if at all. */
 static void kloc_limit_take(struct tiering_node *tn, struct tiering_batch *b,
-			    struct mem_cgroup *group)
+			    struct mem_cgroup *group, bool in_use)
 {
 	if (!policy_lru_take(tn, b, group, TIERING_FILE,
-			     kloc_limit_choose_inactive))
+			     kloc_limit_choose_inactive) && in_use)
 		policy_lru_take(tn, b, group, TIERING_FILE, NULL);
 }
 
@@ -119,7 +122,7 @@ static void kloc_limit_fill_group(struct tiering_node *tn,
 
 	if (max != KLOC_NO_LIMIT && kloc_memcg_used(group) > max &&
 	    kloc_memcg_pages(group, NUMA_NO_NODE) > max)
-		kloc_limit_take(tn, b, group);
+		kloc_limit_take(tn, b, group, true);
 }
 
 /**
@@ -139,7 +142,8 @@ long kloc_limit_fill(struct tiering_node *tn, struct tiering_batch *b)
 		return 0;
 	b->why = TIERING_DEMOTED_LIMIT;
 	if (kloc_node_pages(tn->nid) > READ_ONCE(kloc_node_max[tn->nid]))
-		kloc_limit_take(tn, b, NULL);
+		/* Slabs that nobody uses leave before page cache in use. */
+		kloc_limit_take(tn, b, NULL, !tiering_slabs_are_looked_at(tn));
 	while (!b->pages && (group = kloc_memcg_next_limited(&id))) {
 		kloc_limit_fill_group(tn, b, group);
 		mem_cgroup_put(group);

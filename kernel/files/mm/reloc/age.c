@@ -34,7 +34,7 @@ static bool reloc_age_chunk(unsigned long index)
 		pte_t *ptep = reloc_pte(addr);
 		bool young;
 
-		if (READ_ONCE(page->nid) == NUMA_NO_NODE || !pte_present(ptep_get(ptep)))
+		if (reloc_page_nid(page) == NUMA_NO_NODE || !pte_present(ptep_get(ptep)))
 			continue;
 		young = reloc_pte_test_and_clear_young(ptep);
 		WRITE_ONCE(page->history, page->history << 1 | young);

@@ -322,8 +322,9 @@ static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 			reloc_count_move(batch, item);
 		moved += item->moved;
 		recopied += item->recopied;
+		reloc_unmark(old);
 		if (!item->moved || !reloc_test_holds(old))
-			reloc_free_page(old);
+			__free_page(old);
 	}
 	result->moved += moved;
 	result->recopied += recopied;

@@ -142,10 +142,25 @@ static inline struct reloc_page *reloc_page_of(const void *addr)
 	return &reloc_chunk_of(addr)->pages[offset >> PAGE_SHIFT];
 }
 
-/* A page that a slab has just got counts as used in this scan. */
-static inline struct reloc_page reloc_new_page(int nid)
+/*
+ * Note that a slab has got a page, which counts as used in this scan. The node is what others
+ * look at first: when they find one, they find the rest.
+ */
+static inline void reloc_page_begin(struct reloc_page *page, int nid)
 {
-	return (struct reloc_page) { .history = BIT(0), .nid = nid };
+	page->history = BIT(0);
+	page->moves = 0;
+	page->why = 0;
+	page->age = 0;
+	page->uses = 0;
+	smp_store_release(&page->nid, nid);
+}
+
+/* The node of a page, NUMA_NO_NODE where no slab has one. */
+static inline int reloc_page_nid(const struct reloc_page *page)
+{
+	/* Pairs with reloc_page_begin(). */
+	return smp_load_acquire(&page->nid);
 }
 
 /*
@@ -154,15 +169,13 @@ static inline struct reloc_page reloc_new_page(int nid)
  */
 static inline void reloc_mark(struct page *page, struct kmem_cache *cache)
 {
-	__folio_set_slab(page_folio(page));
 	page_slab(page)->slab_cache = cache;
+	__folio_set_slab(page_folio(page));
 }
 
-/* Free a page that is marked. */
-static inline void reloc_free_page(struct page *page)
+static inline void reloc_unmark(struct page *page)
 {
 	__folio_clear_slab(page_folio(page));
-	__free_page(page);
 }
 
 #ifdef CONFIG_RELOC_SLAB_KUNIT_TEST

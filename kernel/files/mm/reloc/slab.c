@@ -132,8 +132,9 @@ struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 	for (i = 0; i < 1 << order; i++) {
 		pfmemalloc |= page_is_pfmemalloc(pages[i]);
 		reloc_mark(pages[i], cache);
-		*reloc_page_of(reloc_desc_address(desc + i)) =
-			reloc_new_page(page_to_nid(pages[i]));
+		reloc_count_on(page_to_nid(pages[i]), 1);
+		reloc_page_begin(reloc_page_of(reloc_desc_address(desc + i)),
+				 page_to_nid(pages[i]));
 		/* Nothing was mapped here: no TLB has anything to forget. */
 		set_pte(reloc_pte(reloc_desc_address(desc + i)), mk_pte(pages[i], PAGE_KERNEL));
 	}
@@ -141,8 +142,6 @@ struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 		set_page_pfmemalloc(desc);
 	/* Objects are not written before they are mapped. */
 	smp_wmb();
-	for (i = 0; i < 1 << order; i++)
-		reloc_count_on(page_to_nid(pages[i]), 1);
 	atomic_long_add(1 << order, &reloc_stats.pages);
 	return (struct folio *)desc;
 
@@ -177,6 +176,7 @@ static void reloc_unmap_slab(struct page *desc, struct list_head *pages)
 		tiering_slab_stay_over(reloc_page_of(addr), true);
 		reloc_count_on(page_to_nid(pte_page(pte)), -1);
 		WRITE_ONCE(reloc_page_of(addr)->nid, NUMA_NO_NODE);
+		reloc_unmark(pte_page(pte));
 		list_add(&pte_page(pte)->lru, pages);
 		atomic_long_dec(&reloc_stats.pages);
 	}
@@ -210,7 +210,7 @@ static void reloc_unmap_freed(void)
 
 	list_for_each_entry_safe(page, next_page, &pages, lru) {
 		list_del(&page->lru);
-		reloc_free_page(page);
+		__free_page(page);
 		cond_resched();
 	}
 }

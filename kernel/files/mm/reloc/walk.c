@@ -140,7 +140,7 @@ static unsigned int reloc_find_in_chunk(reloc_choose_t choose, void *data,
 	for (; i < RELOC_CHUNK_PAGES && found < nr && i - begin < *looks; i++) {
 		void *addr = (void *)chunk + i * PAGE_SIZE;
 
-		if (READ_ONCE(pages[i].nid) != NUMA_NO_NODE && choose(&pages[i], data) &&
+		if (reloc_page_nid(&pages[i]) != NUMA_NO_NODE && choose(&pages[i], data) &&
 		    reloc_find_pte(addr) && reloc_cache_of(reloc_desc(addr)))
 			addrs[found++] = addr;
 	}

@@ -125,6 +125,8 @@ static int policy_kloc_init_node(struct tiering_node *tn)
 enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc)
 {
+	if (alloc->cold)
+		return policy_kloc_place_cold_slab(tn);
 	/* What was not asked for, and who takes no part, is as without a policy. */
 	if (!alloc->knode)
 		return TIERING_LOCAL;
@@ -142,8 +144,6 @@ enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 static enum tiering_place policy_kloc_place(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc)
 {
-	if (alloc->cold)
-		return policy_kloc_place_cold_slab(tn);
 	if (alloc->knode && !knode_inuse(alloc->knode) &&
 	    kloc_takes_part(alloc->knode) && tiering_is_short(tn->nid))
 		return TIERING_BOTTOM_FIRST;

@@ -49,7 +49,8 @@ static unsigned long policy_kloc_slab_moved(enum tiering_reason one,
 /* What has left, and what has come back, since boot. */
 static unsigned long policy_kloc_slab_gone_now(void)
 {
-	return policy_kloc_slab_moved(TIERING_DEMOTED_INACTIVE, TIERING_DEMOTED_UNUSED);
+	return policy_kloc_slab_moved(TIERING_DEMOTED_INACTIVE, TIERING_DEMOTED_UNUSED) +
+	       tiering_counted(TIERING_MOVED + TIERING_DEMOTED_LIMIT, TIERING_SLAB);
 }
 
 static unsigned long policy_kloc_slab_back_now(void)
@@ -111,7 +112,8 @@ bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 {
 	const struct knode *knode = alloc->knode;
 
-	if (READ_ONCE(policy_kloc_slab_groups) == POLICY_KLOC_MIXED)
+	if (READ_ONCE(policy_kloc_slab_groups) == POLICY_KLOC_MIXED ||
+	    (knode && !kloc_takes_part(knode)))
 		return false;
 	if (alloc->lookup || alloc->stream)
 		return true;

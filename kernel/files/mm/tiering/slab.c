@@ -48,6 +48,9 @@ bool __tiering_slabs_begin(const struct address_space *mapping,
 	/* Who called the caller has begun already. */
 	if (!tiering_slabs_take_part() || current->slabs_cold)
 		return false;
+	/* What was not asked for is as without a policy. */
+	if (mapping && mapping->host ? kloc_has_none(mapping->host) : !kloc_chosen())
+		return false;
 	rcu_read_lock();
 	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[numa_node_id()]);
@@ -97,8 +100,8 @@ void tiering_slab_stay_over(const struct reloc_page *page, bool freed)
 {
 	enum tiering_reason why = page->why - 1;
 
-	/* Nobody has moved it, or it was not for a policy. */
-	if (!page->why)
+	/* Nobody has moved it for a policy, or how old it is is not counted now. */
+	if (!page->why || !static_branch_unlikely(&tiering_slabs_key))
 		return;
 	if (why >= TIERING_PROMOTED_ACTIVE ? page->uses >= TIERING_USES_TO_PAY :
 					     page->age > TIERING_SOON)
@@ -176,7 +179,7 @@ void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode)
 	tiering_slabs_add(tn, &tn->slabs_come, knode, tiering_slab_is_on_slow_node);
 }
 
-/* Move those that were noted. */
+/* Move those that were noted. They stay where they are if @nid is NUMA_NO_NODE. */
 static void tiering_slabs_move_noted(struct tiering_node *tn, struct tiering_slabs *slabs,
 				     int nid, enum tiering_reason why)
 {
@@ -190,6 +193,18 @@ static void tiering_slabs_move_noted(struct tiering_node *tn, struct tiering_sla
 	slabs->count = 0;
 	spin_unlock(&tn->lock);
 	tiering_slabs_migrate(tn, noted.addrs, noted.count, nid, why, &result);
+}
+
+/**
+ * tiering_slabs_are_looked_at() - may there be slabs that should leave a node?
+ * @tn: the node
+ *
+ * Return: false if all were looked at in this scan, or none may move.
+ */
+bool tiering_slabs_are_looked_at(const struct tiering_node *tn)
+{
+	return tiering_slabs_take_part() && tn->policy->needs & TIERING_SLABS &&
+	       READ_ONCE(tn->slabs_cold) < RELOC_SIZE;
 }
 
 /**
@@ -207,7 +222,9 @@ bool tiering_slabs_turn(struct tiering_node *tn)
 		return false;
 	tiering_slabs_move_noted(tn, &tn->slabs_leave, READ_ONCE(tn->slow),
 				 TIERING_DEMOTED_INACTIVE);
-	tiering_slabs_move_noted(tn, &tn->slabs_come, tn->nid, TIERING_PROMOTED_ACTIVE);
+	tiering_slabs_move_noted(tn, &tn->slabs_come,
+				 kloc_limit_node(tn->nid, TIERING_SLABS_MOST) ?
+				 tn->nid : NUMA_NO_NODE, TIERING_PROMOTED_ACTIVE);
 	if (tiering_is_short(tn->nid))
 		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
 					  READ_ONCE(tn->slow),

@@ -512,6 +512,7 @@ unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b);
 /* slab.c */
 void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode);
 void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode);
+bool tiering_slabs_are_looked_at(const struct tiering_node *tn);
 bool tiering_slabs_turn(struct tiering_node *tn);
 void tiering_slabs_period(struct tiering_node *tn);
 

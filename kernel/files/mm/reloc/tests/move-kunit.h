@@ -381,7 +381,7 @@ static void free_held(void)
 	flush_tlb_all();
 	list_for_each_entry_safe(page, next, &reloc_test.held, lru) {
 		list_del(&page->lru);
-		reloc_free_page(page);
+		__free_page(page);
 	}
 }
 

