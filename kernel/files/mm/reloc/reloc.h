@@ -153,6 +153,7 @@ static inline void reloc_page_begin(struct reloc_page *page, int nid)
 	page->why = 0;
 	page->age = 0;
 	page->uses = 0;
+	/* Pairs with reloc_page_nid(). */
 	smp_store_release(&page->nid, nid);
 }
 

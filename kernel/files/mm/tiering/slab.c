@@ -100,7 +100,7 @@ void tiering_slab_stay_over(const struct reloc_page *page, bool freed)
 {
 	enum tiering_reason why = page->why - 1;
 
-	/* Nobody has moved it for a policy, or how old it is is not counted now. */
+	/* Nobody has moved it for a policy, or its age is not counted now. */
 	if (!page->why || !static_branch_unlikely(&tiering_slabs_key))
 		return;
 	if (why >= TIERING_PROMOTED_ACTIVE ? page->uses >= TIERING_USES_TO_PAY :
