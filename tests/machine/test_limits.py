@@ -99,6 +99,7 @@ bounds rate_mbps 0 1048576
 bounds scan_us 100 60000000
 bounds pin 1 255
 bounds kloc/inactive_age 1 255
+bounds kloc/slab_groups 0 2
 bounds kloc-cap/share 1 100
 """
 
