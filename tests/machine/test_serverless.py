@@ -20,7 +20,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     found: dict[str, dict[str, Any]] = {}
     found["baseline"] = measured(directory / "baseline.json", "baseline", 1)
     # DAMON finds what is idle in 1.5 s or only in 7: what is in use is read once in eight of its
-    # samples, so a region of it may look idle for a moment, and join one that is, whose age is lost.
+    # samples, so a region of it may look idle for a moment and join one that is: its age is lost.
     idle = [measured(directory / f"{seed}.json", "idle-zram", seed) for seed in (1, 2, 3)]
     found["idle-zram"] = min(idle, key=lambda one: resident(one, "6"))
     return found
