@@ -15,19 +15,14 @@ pytestmark = pytest.mark.machine
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The figures of the service by policy; of idle-zram, those of the best of three seeds."""
+    """The figures of the service by policy."""
     directory = tmp_path_factory.mktemp("serverless")
-    found: dict[str, dict[str, Any]] = {}
-    found["baseline"] = measured(directory / "baseline.json", "baseline", 1)
-    # DAMON finds what is idle in 1.5 s or only in 7: what is in use is read once in eight of its
-    # samples, so a region of it may look idle for a moment and join one that is: its age is lost.
-    idle = [measured(directory / f"{seed}.json", "idle-zram", seed) for seed in (1, 2, 3)]
-    found["idle-zram"] = min(idle, key=lambda one: resident(one, "6"))
-    return found
+    return {name: measured(directory, name) for name in ("baseline", "idle-zram")}
 
 
-def measured(path: Path, name: str, seed: int) -> dict[str, Any]:
-    kloc_run("--policy", name, "--seed", seed, "--json", path, "serverless")
+def measured(directory: Path, name: str) -> dict[str, Any]:
+    path = directory / f"{name}.json"
+    kloc_run("--policy", name, "--json", path, "serverless")
     figures: dict[str, Any] = read_run(path)["figures"]
     return figures
 
@@ -45,8 +40,9 @@ def test_what_an_idle_service_does_not_touch_is_reclaimed_after_30_s(
 ) -> None:
     idle = figures["idle-zram"]
     assert resident(idle, "0") == pytest.approx(resident(figures["baseline"], "0"), rel=0.05)
-    # A tenth is in use.
-    assert resident(idle, "6") < 0.5 * resident(idle, "0")
+    # 0.7 s on this machine. A tenth is in use, and stays.
+    assert 0.1 * resident(idle, "0") < resident(idle, "1.5") < 0.2 * resident(idle, "0")
+    assert 0.1 * resident(idle, "0") < resident(idle, "6") < 0.2 * resident(idle, "0")
 
 
 def test_the_first_request_waits_for_what_was_reclaimed(

@@ -7,7 +7,7 @@
  * reads a tenth of the pages, always the same. A request reads PAGES pages, drawn from all,
  * and checks their contents.
  *
- * run: for MS milliseconds, ask for a health check every CHECK_MS; then make the requests,
+ * run: for MS milliseconds, ask for a health check every CHECK_US us; then make the requests,
  * one after the other. Print "rss MS KIB" of the server, the first one at the beginning,
  * "first NS", the time of the first request, and "time" lines for the other ones.
  */
@@ -21,7 +21,7 @@
 #define PAGE 4096
 #define PAGES 64
 #define HOT 10
-#define CHECK_MS 1
+#define CHECK_US 100
 #define RSS_MS 100
 #define HEALTH_CHECK 0
 
@@ -158,7 +158,7 @@ static void run(unsigned long idle, unsigned long requests, unsigned long seed)
 			next += RSS_MS;
 		}
 		ask(server, HEALTH_CHECK);
-		usleep(CHECK_MS * 1000);
+		usleep(CHECK_US);
 	}
 	for (unsigned long i = 0; i < requests; i++) {
 		uint64_t ns = ask(server, 1 + draw(&random, UINT64_MAX - 1));
