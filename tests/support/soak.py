@@ -32,10 +32,10 @@ MINUTES: dict[str, float] = {
     f"{DEBUG}selftests_cause_no_reports[debug-kcsan]": 6,
     f"{DEBUG}relocatable_slabs_cause_no_reports[debug-rt]": 2,
     f"{DEBUG}relocatable_slabs_cause_no_reports[debug-kcsan]": 4,
-    "tests/soak/test_moves.py::test_a_million_pages_move[2-ext4]": 12,
-    "tests/soak/test_moves.py::test_a_million_pages_move[4-xfs]": 12,
-    "tests/soak/test_moves.py::test_a_million_pages_move[8-tmpfs]": 12,
-    "tests/soak/test_moves.py::test_a_million_pages_move[4-ext4-debug]": 12,
+    "tests/soak/test_moves.py::test_pages_move_under_load[2-ext4]": 10,
+    "tests/soak/test_moves.py::test_pages_move_under_load[4-xfs]": 12,
+    "tests/soak/test_moves.py::test_pages_move_under_load[8-tmpfs]": 12,
+    "tests/soak/test_moves.py::test_pages_move_under_load[4-ext4-debug]": 10,
     "tests/soak/test_repeat.py": 6,
 }
 """About how long each piece takes on two cores once what it needs is built, by the beginning of the
