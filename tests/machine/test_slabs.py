@@ -38,12 +38,16 @@ def test_slabs_that_nobody_uses_are_demoted_and_counted_by_cache(tmp_path: Path)
     inodes = slabs["ext4_inode_cache"]
     assert inodes["demoted"] > 100
     assert inodes["slow"] > 0.5 * (inodes["demoted"] - inodes["promoted"])
+    # What left was not used in eight scans.
+    assert 0.5 * inodes["slow"] < inodes["slow_unused"] <= inodes["slow"]
 
 
 def test_slabs_stay_where_they_are_under_kloc_cache_only(tmp_path: Path) -> None:
     slabs = status(tmp_path, "kloc-cache-only")["slabs"]
     assert slabs["ext4_inode_cache"]["demoted"] == 0
     assert slabs["ext4_inode_cache"]["fast"] > 100
+    # Nobody looks.
+    assert slabs["ext4_inode_cache"]["fast_unused"] == 0
 
 
 def test_without_the_parameter_no_slab_can_move(tmp_path: Path) -> None:

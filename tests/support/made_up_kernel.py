@@ -18,9 +18,9 @@ id kind active age open cpu fast slow dev ino path
 """
 
 SLABS = """\
-cache fast slow promoted demoted
-dentry 512 1024 12 1036
-ext4_inode_cache 2048 8192 100 9000
+cache fast fast_unused slow slow_unused promoted demoted
+dentry 512 256 1024 768 12 1036
+ext4_inode_cache 2048 0 8192 8192 100 9000
 """
 
 MOUNTS = """\

@@ -260,13 +260,16 @@ def _slabs(status: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("slabs that can move")
-    for title in ("fast, MiB", "slow, MiB", "promoted", "demoted"):
+    table.add_column("slabs")
+    for title in ("fast,\nMiB", "unused", "slow,\nMiB", "unused", "promoted", "demoted"):
         table.add_column(title, justify="right")
     for cache, pages in status["slabs"].items():
-        sizes = [_mib(pages[tier] * status["page_bytes"], "") for tier in ("fast", "slow")]
+        tiers = []
+        for tier in ("fast", "slow"):
+            tiers.append(_mib(pages[tier] * status["page_bytes"], ""))
+            tiers.append(_share(pages[f"{tier}_unused"], pages[tier]))
         moved = [f"{pages[direction]:,}" for direction in ("promoted", "demoted")]
-        table.add_row(cache, *sizes, *moved)
+        table.add_row(cache, *tiers, *moved)
     return table
 
 

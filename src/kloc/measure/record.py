@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from kloc.base.columns import by_row
 from kloc.machine.job import Job, Raw
 from kloc.measure import memory_use, run_notes
 from kloc.measure.kernel_counts import DEMOTED, kernel_counts
@@ -111,6 +112,8 @@ def from_raw(
     if policy.scheme is not None and policy.scheme.runs_for(job.name):
         stats = memory_use.scheme_stats(raw.frames)
         run["scheme"] = {**policy.scheme.as_dict(job.name, job.profile), "stats": stats}
+    if slabs := by_row(raw.frames.get("slabs", "")):
+        run["slabs"] = slabs
     if "objects" in model:
         run["objects"] = model["objects"]
     if outcome.figures:

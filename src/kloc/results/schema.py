@@ -97,6 +97,7 @@ class Run(TypedDict):
     series: NotRequired[Series | None]
     inputs: NotRequired[dict[str, str]]
     memory: NotRequired[dict[str, float]]
+    slabs: NotRequired[dict[str, Sums]]
     scheme: NotRequired[dict[str, Any]]
     spread: NotRequired[float | None]
 

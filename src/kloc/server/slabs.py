@@ -6,21 +6,17 @@ The file is that of /sys/kernel/debug/reloc; kernel/files/Documentation/mm/reloc
 
 from __future__ import annotations
 
+from kloc.base.columns import by_row
 from kloc.server.system import read
 
 CACHES = "sys/kernel/debug/reloc/caches"
 
-COLUMNS = ("fast", "slow", "promoted", "demoted")
-"""What is known of a cache: pages in each tier now, and pages that have moved since boot."""
-
 
 def read_caches() -> dict[str, dict[str, int]]:
-    """Return pages by cache and column; nothing if no cache can move, or if not root."""
-    lines = [line.split("\t") for line in (read(CACHES) or "").splitlines()]
-    if not lines:
-        return {}
-    head, *rows = lines
-    return {
-        row[0]: {column: int(row[head.index(column)]) for column in COLUMNS if column in head}
-        for row in rows
-    }
+    """Return what is known of each cache; nothing if no cache can move, or if not root.
+
+    The columns are `fast` and `slow`, its pages in each tier now; `fast_unused` and `slow_unused`,
+    how many of them no scan of the last eight found used; `promoted` and `demoted`, pages that have
+    moved since boot.
+    """
+    return by_row(read(CACHES) or "")

@@ -71,7 +71,14 @@ def test_json_has_the_policy_settings_totals_limits_and_counts(
     assert document["memory"] == {"knodes": 1 << 20, "pages": 2 << 20}
     assert document["contexts"]["file"] == {"number": 7, "active": 1, "fast": 579, "slow": 25856}
     slabs = document["slabs"]
-    assert slabs["dentry"] == {"fast": 512, "slow": 1024, "promoted": 12, "demoted": 1036}
+    assert slabs["dentry"] == {
+        "fast": 512,
+        "fast_unused": 256,
+        "slow": 1024,
+        "slow_unused": 768,
+        "promoted": 12,
+        "demoted": 1036,
+    }
     assert document["limits"] == {"nodes_kb": {"node0": "max"}, "cgroups": {}}
     assert document["counts"]["blockdev"] == {"demoted_unused": 24}
 

@@ -183,6 +183,14 @@ def test_counts_of_the_kernels_policy_are_kept_with_their_change() -> None:
     assert run()["tiering"] == {}
 
 
+def test_slabs_that_can_move_are_kept() -> None:
+    table = "cache\tfast\tslow\ndentry\t5\t7\n"
+    assert run(more={"slabs": table})["slabs"] == {"dentry": {"fast": 5, "slow": 7}}
+    # A kernel that has none prints the head line alone.
+    assert "slabs" not in run(more={"slabs": "cache\tfast\tslow\n"})
+    assert "slabs" not in run()
+
+
 def test_settings_that_the_kernel_lacks_are_noted() -> None:
     (note,) = run("stock", more={"absent": "/proc/sys/a\n/sys/b\n"})["notes"]
     assert note.endswith(": /proc/sys/a, /sys/b")

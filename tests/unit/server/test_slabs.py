@@ -17,7 +17,7 @@ def test_caches_are_read_by_the_names_of_columns(
     path.parent.mkdir(parents=True)
     path.write_text("cache\tslow\tfast\tpromoted\tdemoted\tnew\ndentry\t2\t1\t3\t4\t9\n")
     monkeypatch.setattr(system, "ROOT", tmp_path)
-    expected = {"dentry": {"fast": 1, "slow": 2, "promoted": 3, "demoted": 4}}
+    expected = {"dentry": {"fast": 1, "slow": 2, "promoted": 3, "demoted": 4, "new": 9}}
     assert slabs.read_caches() == expected
 
 

@@ -5,7 +5,7 @@
  * /sys/kernel/debug/reloc/
  *   move          write "CACHE NODE": move the pages of a cache's slabs to a node
  *   pages         pages of each cache on each node
- *   caches        pages of each cache in each tier, and how many were moved
+ *   caches        pages of each cache in each tier, unused ones, and how many were moved
  *   stats         counters
  *   max_pause_us  how long a pause may take
  *   precopy       copy before the pause where the CPU notes what is written to
@@ -99,19 +99,28 @@ static const struct file_operations move_fops = {
 	.llseek = noop_llseek,
 };
 
-/* What is known of the caches: pages by number of the cache and node, and moves. */
-struct reloc_pages {
-	struct reloc_moved moved[RELOC_COUNTED];
-	unsigned long count[][RELOC_COUNTED];
+/* Pages of a cache on a node, and how many of them no scan of the last eight found used. */
+struct reloc_tally {
+	unsigned long pages;
+	unsigned long unused;
 };
 
-static void reloc_count_page(const struct kmem_cache *cache, int nid, void *data)
+/* What is known of the caches: pages by node and number of the cache, and moves. */
+struct reloc_pages {
+	struct reloc_moved moved[RELOC_COUNTED];
+	struct reloc_tally on[][RELOC_COUNTED];
+};
+
+static void reloc_count_page(const struct kmem_cache *cache, int nid, bool unused,
+			     void *data)
 {
 	struct reloc_pages *pages = data;
 	int number = reloc_number(cache);
 
-	if (number >= 0)
-		pages->count[nid][number]++;
+	if (number < 0)
+		return;
+	pages->on[nid][number].pages++;
+	pages->on[nid][number].unused += unused;
 }
 
 /* Count all pages. To be freed by the caller. */
@@ -120,7 +129,7 @@ static struct reloc_pages *reloc_pages_now(void)
 	struct reloc_pages *pages;
 	int number;
 
-	pages = kvzalloc(struct_size(pages, count, nr_node_ids), GFP_KERNEL);
+	pages = kvzalloc(struct_size(pages, on, nr_node_ids), GFP_KERNEL);
 	if (!pages)
 		return NULL;
 	reloc_count_pages(reloc_count_page, pages);
@@ -137,24 +146,24 @@ static void reloc_show_cache(struct seq_file *seq, const struct kmem_cache *cach
 	int nid;
 
 	for_each_node_state(nid, N_MEMORY)
-		seq_printf(seq, "%s %d %lu\n", cache->name, nid, pages->count[nid][number]);
+		seq_printf(seq, "%s %d %lu\n", cache->name, nid, pages->on[nid][number].pages);
 }
 
 static void reloc_show_tiers(struct seq_file *seq, const struct kmem_cache *cache, int number,
 			     const struct reloc_pages *pages)
 {
 	const struct reloc_moved *moved = &pages->moved[number];
-	unsigned long fast = 0, slow = 0;
+	struct reloc_tally fast = { }, slow = { };
 	int nid;
 
 	for_each_node_state(nid, N_MEMORY) {
-		if (node_is_toptier(nid))
-			fast += pages->count[nid][number];
-		else
-			slow += pages->count[nid][number];
+		struct reloc_tally *tier = node_is_toptier(nid) ? &fast : &slow;
+
+		tier->pages += pages->on[nid][number].pages;
+		tier->unused += pages->on[nid][number].unused;
 	}
-	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast, slow, moved->up,
-		   moved->down);
+	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast.pages,
+		   fast.unused, slow.pages, slow.unused, moved->up, moved->down);
 }
 
 /* Show all caches that have a number. */
@@ -191,7 +200,7 @@ DEFINE_SHOW_ATTRIBUTE(pages);
 
 static int caches_show(struct seq_file *seq, void *data)
 {
-	seq_puts(seq, "cache\tfast\tslow\tpromoted\tdemoted\n");
+	seq_puts(seq, "cache\tfast\tfast_unused\tslow\tslow_unused\tpromoted\tdemoted\n");
 	return reloc_show_all(seq, reloc_show_tiers);
 }
 DEFINE_SHOW_ATTRIBUTE(caches);

@@ -110,8 +110,8 @@ void reloc_give_back(struct page *desc, unsigned int order);
 void reloc_release_empty(void);
 pte_t *reloc_find_pte(const void *addr);
 unsigned long reloc_next_chunk(unsigned long index);
-void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, void *data),
-		       void *data);
+void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, bool unused,
+				     void *data), void *data);
 struct kmem_cache *reloc_cache_of(struct page *desc);
 int reloc_number(const struct kmem_cache *cache);
 void reloc_count_moved(const struct kmem_cache *cache, int nid);

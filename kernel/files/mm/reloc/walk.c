@@ -183,15 +183,15 @@ unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor
 /**
  * reloc_count_pages() - count the pages of all caches on all nodes
  * @count: called with reloc_mutex held for each page, with its cache, which is only to be
- *	compared, and its node
+ *	compared, its node, and whether no scan of the last eight found it used
  * @data: for @count
  *
  * Others may move, allocate and free pages meanwhile.
  *
  * Context: process.
  */
-void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, void *data),
-		       void *data)
+void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, bool unused,
+				     void *data), void *data)
 {
 	unsigned long cursor = 0;
 	unsigned int i;
@@ -204,7 +204,8 @@ void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, vo
 			nid = reloc_next_page(&cursor, &addr);
 			if (nid == NUMA_NO_NODE)
 				break;
-			count(reloc_cache_of(reloc_desc(addr)), nid, data);
+			count(reloc_cache_of(reloc_desc(addr)), nid,
+			      !READ_ONCE(reloc_page_of(addr)->history), data);
 		}
 		mutex_unlock(&reloc_mutex);
 		cond_resched();

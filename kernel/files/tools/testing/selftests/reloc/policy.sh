@@ -17,7 +17,7 @@ inodes() { # NODE: print how many pages of inodes are there
 }
 
 demoted_of() { # CACHE: print how many of its pages were ever demoted
-	awk -v cache="$1" '$1 == cache { print $5 }' $reloc/caches
+	awk -v cache="$1" '$1 == cache { print $7 }' $reloc/caches
 }
 
 have_left() { # CACHE PAGES: have so many of its pages left?
