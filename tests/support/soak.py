@@ -14,7 +14,6 @@ MINUTES: dict[str, float] = {
     "tests/builds/test_kernel.py::test_second_build_is_the_same_to_the_byte": 12,
     "tests/builds/test_kernel.py::test_checkout_and_export_of_all_of_linux_change_nothing": 2,
     "tests/builds/test_kernel.py::test_series_applies_to_the_kernel_sources_of_debian": 4,
-    "tests/builds/test_kunit.py": 3,
     "tests/machine/test_model.py": 8,
     "tests/soak/test_cost.py": 11,
     f"{DEBUG}load_causes_no_reports[file stress-two CPUs]": 7,

@@ -25,11 +25,12 @@ from kloc.build.root import Root
 UNPATCHED = "unpatched"
 """The variant that is Debian's source without our changes: the baseline of cost measurements."""
 
-DEBUG = ("base.config", "kloc.config", "machine.config", "debug.config")
+DEBUG = ("base.config", "kloc.config", "machine.config", "kunit.config", "debug.config")
 """The fragments that all debug kernels have."""
 
 VARIANTS = {
     "machine": ("base.config", "kloc.config", "machine.config"),
+    "kunit": ("base.config", "kloc.config", "machine.config", "kunit.config"),
     "debug": (*DEBUG, "kasan.config"),
     "debug-rt": (*DEBUG, "rt.config"),
     "debug-kcsan": (*DEBUG, "kcsan.config"),
@@ -38,12 +39,6 @@ VARIANTS = {
     UNPATCHED: ("base.config",),
 }
 """The fragments of kernel/config that each variant of the kernel is configured with."""
-
-UM_CONFIG = "um.config"
-"""The fragment for ARCH=um, the kernel as a program."""
-
-UM_STEPS = 900
-"""About how many lines make prints when it compiles everything for ARCH=um."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +84,6 @@ def build(variant: str = "machine") -> Kernel:
     entry = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
     release = (entry / "release").read_text().strip()
     return Kernel(entry / "bzImage", entry / "vmlinux", entry / "config", release, series)
-
-
-def build_um() -> Path:
-    """Return the kernel for ARCH=um, a program that prints the results of its unit tests and ends.
-
-    Builds it on first use. Raises KlocError as `build` does.
-    """
-    tools = root.tool_root()
-    inputs = [*_sources(), *patches(), KERNEL / "config" / UM_CONFIG]
-    key = cache.key(tools.key, tools.versions()["linux-source"], *inputs)
-    return cache.build("kernel-um", key, lambda draft: _build_um(tools, draft)) / "linux"
 
 
 def series_hash(variant: str = "machine") -> str:
@@ -154,15 +138,3 @@ def _build(tools: Root, variant: str, draft: Path) -> None:
         }
         for name, path in results.items():
             shutil.copy(objects / path, draft / name)
-
-
-def _build_um(tools: Root, draft: Path) -> None:
-    linux = unpatched_source()
-    with cache.locked(linux.parent / "work.lock", "building a kernel"):
-        tree = WorkTree(tools, linux)
-        tree.update()
-        objects = tree.objects("um")
-        make = Make(tools, tree.source, objects, arch="um", target="linux", steps=UM_STEPS)
-        make.configure([UM_CONFIG])
-        make.compile()
-        shutil.copy(objects / "linux", draft / "linux")

@@ -41,26 +41,12 @@ QUOTED_LINES = 10
 
 
 class Make:
-    """The kernel's own build of `target`, with one source tree and one object directory.
+    """The kernel's own build of bzImage, with one source tree and one object directory."""
 
-    `steps` is the number of lines that make prints when it compiles everything for the first time.
-    """
-
-    def __init__(
-        self,
-        tools: Root,
-        source: Path,
-        objects: Path,
-        *,
-        arch: str = "x86",
-        target: str = "bzImage",
-        steps: int = FIRST_STEPS,
-    ) -> None:
+    def __init__(self, tools: Root, source: Path, objects: Path) -> None:
         self.tools = tools
         self.objects = objects
-        self.target = target
-        self.environment = {**ENVIRONMENT, "ARCH": arch}
-        self._first_steps = steps
+        self.environment = {**ENVIRONMENT, "ARCH": "x86"}
         self.log = objects.with_suffix(".log")
         self._reconfigured = True
         ccache = cache.directory() / "ccache"
@@ -91,9 +77,9 @@ class Make:
         self._reconfigured = not self._keep_time(before)
 
     def compile(self) -> None:
-        """Make `target`. Raises KlocError, with the compiler's messages, if that fails."""
+        """Make bzImage. Raises KlocError, with the compiler's messages, if that fails."""
         expected = self.expected_steps()
-        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", self.target]
+        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "bzImage"]
         with progress.shown("building the kernel", expected) as steps, self.log.open("w") as log:
 
             def on_line(line: str) -> None:
@@ -132,7 +118,7 @@ class Make:
         try:
             return int((self.objects / "steps").read_text())
         except (FileNotFoundError, ValueError):
-            return self._first_steps
+            return FIRST_STEPS
 
     def _config(self) -> tuple[bytes, int] | None:
         """Return the content of .config and its time in nanoseconds; None if it is missing."""

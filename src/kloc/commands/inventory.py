@@ -51,7 +51,6 @@ CONTENTS = {
     "ccache": "compiled files",
     "kernel": "built kernels",
     "foreign-kernel": "kernels of --kernel",
-    "kernel-um": "the kernel as a program, which runs its unit tests",
     "plugin": "built timing models, and the counter of kloc bench",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
@@ -148,7 +147,6 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield kernel_source.unpatched_source
     yield kernel_git.repository
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
-    yield kernel.build_um
     yield partial(foreign_kernel.prepare, foreign_kernel.TESTED)
     yield browser.browser_root
     workloads: list[Workload] = []
