@@ -76,6 +76,14 @@ def test_the_hooks_of_the_timing_model_stay_below_the_overhead_bound(
     assert 0 < cost_table.overhead(machine, off) < 1.5 * kernels.BOUND
 
 
+def test_slabs_that_can_move_stay_below_the_overhead_bound(measured: dict[str, Measured]) -> None:
+    off, slabs = measured["kloc"], measured["slabs"]
+    assert cost_table.overhead(slabs, off, ["files"]) < kernels.SLABS_BOUND
+    # Calls that use none of these slabs.
+    others = ["page faults", "TCP"]
+    assert cost_table.overhead(slabs, off, others) < kernels.SLABS_BOUND
+
+
 @pytest.mark.parametrize("name", ["chosen", "on"])
 def test_idle_contexts_stay_below_the_overhead_bound(
     measured: dict[str, Measured], name: str

@@ -41,12 +41,14 @@ def run(
     plugin: Sequence[str],
     on_line: Callable[[str], None],
     directory: Path,
+    parameters: Sequence[str] = (),
 ) -> None:
     """Run `files["init"]` on `kernel` until it reboots. Call `on_line` with each line it prints.
 
     `files` are copied into the root of the guest's file system, which is in memory; the program
-    prints to /dev/ttyS1. `plugin` is the argument of QEMU's -plugin. The run's files are written to
-    `directory`. Raises KlocError if QEMU fails or the kernel crashes.
+    prints to /dev/ttyS1. `plugin` is the argument of QEMU's -plugin, and `parameters` are
+    for the kernel. The run's files are written to `directory`. Raises KlocError if QEMU fails or
+    the kernel crashes.
     """
     _make_initramfs(files, directory)
     errors: list[str] = []
@@ -59,7 +61,7 @@ def run(
     status = root.tool_root().follow(
         [
             *("setpriv", "--pdeathsig", "KILL", str(machine_qemu.program)),
-            *_qemu_arguments(kernel, directory, plugin),
+            *_qemu_arguments(kernel, directory, plugin, parameters),
         ],
         on_output,
         binds=[cache.directory(), *machine_qemu.binds, directory],
@@ -73,13 +75,15 @@ def run(
         raise KlocError(f"{reason}\n{excerpt}", hint=f"the whole console is in {path}")
 
 
-def _qemu_arguments(kernel: Kernel, directory: Path, plugin: Sequence[str]) -> list[str]:
+def _qemu_arguments(
+    kernel: Kernel, directory: Path, plugin: Sequence[str], parameters: Sequence[str]
+) -> list[str]:
     return [
         *qemu.clock_arguments(insn_ps=1000, quantum_ns=1000),
         *qemu.hardware_arguments(profile.load(profile.DEFAULT), MEMORY, cpus=1, seed=1),
         *("-plugin", ",".join(plugin)),
         *("-kernel", str(kernel.image), "-initrd", str(directory / INITRAMFS)),
-        *("-append", COMMAND_LINE, "-monitor", "none"),
+        *("-append", " ".join([COMMAND_LINE, *parameters]), "-monitor", "none"),
         *("-serial", f"file:{directory / 'console'}", "-serial", "stdio"),
     ]
 

@@ -24,6 +24,7 @@ def assemble(kernels: Sequence[Measured]) -> dict[str, Any]:
                 "summary": kernel.column.summary,
                 "variant": kernel.column.variant,
                 "settings": dict(kernel.column.settings),
+                "parameters": list(kernel.column.parameters),
                 "release": kernel.built.release,
                 "series": kernel.built.series,
                 "groups": [_group(group) for group in kernel.groups],

@@ -16,6 +16,9 @@ from kloc.build import kernel
 BOUND = 0.002
 """The bound of the overhead of disabled patches, as a fraction of instructions."""
 
+SLABS_BOUND = 0.02
+"""The bound of the overhead of slabs that can move."""
+
 ON_BOUND = 0.01
 """The bound of the overhead of the policy kloc while it has nothing to move."""
 
@@ -32,7 +35,7 @@ class Column:
 
     `settings` are written before the first call, like those of a policy. The key "process" is
     no file: see calls.c. `bound` limits the overhead over REFERENCE in the first group of calls,
-    as a fraction of instructions; None is no limit.
+    as a fraction of instructions; None is no limit. `parameters` are for the kernel.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Column:
     variant: str
     settings: Mapping[str, str] = field(default_factory=dict)
     bound: float | None = BOUND
+    parameters: Sequence[str] = ()
 
 
 REFERENCE = Column("unpatched", "Debian's source, with our configuration", kernel.UNPATCHED)
@@ -49,6 +53,13 @@ COLUMNS = (
     Column("base", "our patches, with CONFIG_TIERING and CONFIG_KLOC_MACHINE off", "base"),
     Column("kloc", "CONFIG_TIERING on, policy none selected", "kloc"),
     Column("machine", "as kloc, with CONFIG_KLOC_MACHINE on and without a timing model", "machine"),
+    Column(
+        "slabs",
+        "as kloc, with dentries and inodes of ext4 in relocatable slabs",
+        "kloc",
+        bound=SLABS_BOUND,
+        parameters=("reloc.caches=dentry,ext4_inode_cache",),
+    ),
     Column(
         "chosen",
         "policy kloc with contexts for chosen processes; another one is chosen, this one is not",

@@ -78,7 +78,7 @@ def _run(column: Column, built: kernel.Kernel, layout: int) -> Run:
         files["layout"].write_text(f"{layout}\n")
         touched = directory / "lines"
         arguments = [str(counter), f"output={touched}"]
-        minimal.run(built, files, arguments, printed.append, directory)
+        minimal.run(built, files, arguments, printed.append, directory, column.parameters)
         try:
             return parse(printed, touched.read_text())
         except KlocError as error:
