@@ -26,7 +26,7 @@ WORKER_MEMORY = 4 << 30
 
 INTERRUPTED = 130
 
-PARTS = 11
+PARTS = 12
 """How many parts of the tests that take long take less than 25 minutes each, on two cores."""
 
 PIECES = 31
