@@ -283,13 +283,11 @@ def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy]) -> int:
         lines += [f"{task.listing(name)}, after {task.policy.name}" for name in after]
     for line in lines:
         print(line)
+    total = f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once"
     # With --resume, there may be nothing left to do.
     for size in {task.size for task in todo}:
-        print(
-            f"regions of {size.seconds:g} s of the machine's time under all-fast, "
-            f"{100 * size.load:g} % of the data"
-        )
-    print(f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once")
+        total += f"; regions of {size.seconds:g} s, {100 * size.load:g} % of the data"
+    print(total)
     return 0
 
 

@@ -53,23 +53,25 @@ def write(path: Path, content: object) -> str:
 
 def test_dry_run_lists_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("compare", "redis", "--policies", " tpp, stock,tpp", "--dry-run") == 0
-    *runs, size, total = capsys.readouterr().out.splitlines()
+    *runs, total = capsys.readouterr().out.splitlines()
     assert runs == [
         "redis under tpp, seed 1, machine tiered",
         "redis under stock, seed 1, machine tiered",
     ]
-    assert size == "regions of 0.5 s of the machine's time under all-fast, 100 % of the data"
     assert total.startswith("2 runs, ")
+    assert total.endswith(" at once; regions of 0.5 s, 100 % of the data")
 
 
 def test_dry_run_says_how_short_quick_runs_are(capsys: pytest.CaptureFixture[str]) -> None:
     run("compare", "redis", "--policies", "tpp", "--quick", "--dry-run")
-    assert "regions of 0.125 s" in capsys.readouterr().out
+    assert "; regions of 0.125 s, 25 % of the data" in capsys.readouterr().out
 
 
 def test_one_run_is_singular(capsys: pytest.CaptureFixture[str]) -> None:
     run("compare", "redis", "--policies", "tpp", "--dry-run")
-    assert capsys.readouterr().out.splitlines()[-1] == "1 run, 1 at once"
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "1 run, 1 at once; regions of 0.5 s, 100 % of the data"
+    )
 
 
 def test_every_seed_is_run(capsys: pytest.CaptureFixture[str]) -> None:
