@@ -38,8 +38,8 @@ def test_slabs_that_nobody_uses_are_demoted_and_counted_by_cache(tmp_path: Path)
     inodes = slabs["ext4_inode_cache"]
     assert inodes["demoted"] > 100
     assert inodes["slow"] > 0.5 * (inodes["demoted"] - inodes["promoted"])
-    # New objects use those that are there, so how many are unused depends on the last scans.
-    assert 0 <= inodes["slow_unused"] <= inodes["slow"]
+    # What left with its context may have been used in the last eight scans.
+    assert 0 < inodes["slow_unused"] <= inodes["slow"]
 
 
 def test_slabs_stay_where_they_are_under_kloc_cache_only(tmp_path: Path) -> None:

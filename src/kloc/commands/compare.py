@@ -285,7 +285,8 @@ def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy]) -> int:
         print(line)
     total = f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once"
     # With --resume, there may be nothing left to do.
-    for size in {task.size for task in todo}:
+    if todo:
+        size = todo[0].size
         total += f"; regions of {size.seconds:g} s, {100 * size.load:g} % of the data"
     print(total)
     return 0

@@ -121,6 +121,7 @@ def _build() -> None:
     kernel_source.unpatched_source()
     qemu.build()
     kernel.build()
+    kernel.build("kunit")
     plugin.build()
 
 
