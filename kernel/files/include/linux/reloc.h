@@ -244,15 +244,13 @@ static inline bool reloc_is_demoted(const void *addr)
  *
  * Return: the head page.
  */
-static inline struct page *kmem_to_head_page(const void *obj)
+static __always_inline struct page *kmem_to_head_page(const void *obj)
 {
-	if (is_reloc_addr(obj))
-		return compound_head(reloc_desc(obj));
-	return virt_to_head_page(obj);
+	return compound_head(is_reloc_addr(obj) ? reloc_desc(obj) : virt_to_page(obj));
 }
 
 /* As kmem_to_head_page(), as a folio. */
-static inline struct folio *kmem_to_folio(const void *obj)
+static __always_inline struct folio *kmem_to_folio(const void *obj)
 {
 	return (struct folio *)kmem_to_head_page(obj);
 }
