@@ -10,6 +10,7 @@
 
 #include <linux/jump_label.h>
 #include <linux/preempt.h>
+#include <linux/reloc.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -27,6 +28,15 @@ bool __tiering_slabs_begin(const struct address_space *mapping,
 struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages);
 void tiering_slab_stay_over(const struct reloc_page *page, bool freed);
 
+/*
+ * Does the policy say where new slabs go? No slab can be elsewhere until a cache has
+ * SLAB_RELOC; so then nothing else is asked.
+ */
+static __always_inline bool tiering_is_placing_slabs(void)
+{
+	return reloc_is_enabled() && static_branch_unlikely(&tiering_slabs_key);
+}
+
 /**
  * tiering_slabs_begin() - say what slab objects are for that are allocated from now on
  * @mapping: the page cache that they are for; NULL for an inode, and its dentry, that
@@ -41,8 +51,7 @@ void tiering_slab_stay_over(const struct reloc_page *page, bool freed);
 static inline bool tiering_slabs_begin(const struct address_space *mapping,
 				       const struct file_ra_state *ra)
 {
-	return static_branch_unlikely(&tiering_slabs_key) &&
-	       __tiering_slabs_begin(mapping, ra);
+	return tiering_is_placing_slabs() && __tiering_slabs_begin(mapping, ra);
 }
 
 /**
@@ -58,8 +67,7 @@ static inline void tiering_slabs_end(bool begun)
 /* Will slab objects that are allocated now not be used much? */
 static __always_inline bool tiering_slabs_are_cold(void)
 {
-	return static_branch_unlikely(&tiering_slabs_key) && in_task() &&
-	       current->slabs_cold;
+	return tiering_is_placing_slabs() && current->slabs_cold && in_task();
 }
 
 #else /* !CONFIG_TIERING */

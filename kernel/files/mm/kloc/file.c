@@ -75,37 +75,12 @@ static void kloc_touch(struct knode *knode)
 		kloc_tell_active(knode);
 }
 
-/*
- * Open a file that was used a moment ago, with nothing to do but to note that it is in
- * use. Return: whether that is all.
- */
-static bool kloc_open_again(struct inode *inode)
+/* A file is opened, and there may be more to do than to note that it is in use. */
+static noinline void kloc_note_open(struct inode *inode)
 {
 	struct knode *knode;
-	bool opened;
 
-	kloc_enter();
-	knode = knode_dereference(inode->i_knode);
-	if (!knode) {
-		kloc_leave();
-		return !kloc_chosen();
-	}
-	opened = !(READ_ONCE(knode->flags) & KNODE_SPECIAL) &&
-		 knode_is_listed(knode) && !trace_kloc_activate_enabled();
-	/* Pairs with the barrier in kloc_close_last(). */
-	if (opened)
-		test_and_set_bit(KNODE_INUSE, &knode->flags);
-	kloc_leave();
-	return opened;
-}
-
-/* Called by kloc_file_open(). */
-void __kloc_file_open(struct file *file)
-{
-	struct inode *inode = file_inode(file);
-	struct knode *knode;
-
-	if (kloc_open_again(inode))
+	if (kloc_has_none(inode))
 		return;
 	kloc_enter();
 	knode = kloc_knode_of(inode);
@@ -116,11 +91,32 @@ void __kloc_file_open(struct file *file)
 	kloc_leave();
 }
 
+/* Called by kloc_file_open(). */
+void __kloc_file_open(struct file *file)
+{
+	struct knode *knode;
+	bool noted;
+
+	/* Files that were used a moment ago end here. */
+	kloc_enter();
+	knode = knode_dereference(file_inode(file)->i_knode);
+	noted = knode && !(READ_ONCE(knode->flags) & KNODE_SPECIAL) &&
+		knode_is_listed(knode) && !trace_kloc_activate_enabled();
+	/* Pairs with the barrier in kloc_close_last(). */
+	if (noted)
+		test_and_set_bit(KNODE_INUSE, &knode->flags);
+	kloc_leave();
+	if (!noted)
+		kloc_note_open(file_inode(file));
+}
+
 /* Nobody has the file open any more: its context is inactive at once (4.5). */
 static void kloc_close_last(struct inode *inode, struct knode *knode)
 {
+	unsigned long flags = READ_ONCE(knode->flags);
+
 	/* A file system uses its own without having it open. */
-	if (!knode_inuse(knode) || test_bit(KNODE_BLOCKDEV, &knode->flags))
+	if ((flags & (BIT(KNODE_INUSE) | BIT(KNODE_BLOCKDEV))) != BIT(KNODE_INUSE))
 		return;
 	knode_deactivate(knode);
 	/*
@@ -145,8 +141,8 @@ void __kloc_file_close(struct inode *inode)
 	kloc_leave();
 }
 
-/* Called by kloc_file_access(). */
-void __kloc_file_access(const struct file *file)
+/* A file is read or written, and there may be something to note. */
+static noinline void kloc_note_access(const struct file *file)
 {
 	struct inode *inode = file_inode(file);
 	struct knode *knode;
@@ -163,6 +159,21 @@ void __kloc_file_access(const struct file *file)
 		kloc_touch(knode);
 	}
 	kloc_leave();
+}
+
+/* Called by kloc_file_access(). */
+void __kloc_file_access(const struct file *file)
+{
+	const struct knode *knode;
+	bool noted;
+
+	/* Nearly all reads and writes end here, so it is as short as can be. */
+	kloc_enter();
+	knode = knode_dereference(file_inode(file)->i_knode);
+	noted = knode && knode_is_touched(knode) && !(file->f_mode & FMODE_NOREUSE);
+	kloc_leave();
+	if (!noted)
+		kloc_note_access(file);
 }
 
 /* Called by kloc_inode_touch(). */

@@ -100,9 +100,12 @@ unsigned int kmap_get_random(unsigned int index, struct knode **knodes,
 struct knode *kmap_get_from(unsigned long *id);
 
 /* lists.c */
-#define KNODE_NO_LIST	0
 
-bool knode_is_listed(const struct knode *knode);
+/* Numbers of lists: none, those of cold ones, then those of CPUs. */
+#define KNODE_NO_LIST		0
+#define KNODE_COLD_LIST		1
+#define KNODE_USED_LIST		(KNODE_COLD_LIST + KNODE_FAST_NODES)
+
 void knode_list_add(struct knode *knode);
 void knode_list_add_cold(struct knode *knode);
 void knode_list_del(struct knode *knode);
@@ -149,6 +152,28 @@ static inline unsigned long knode_fast_nodes(const struct knode *knode)
 }
 
 /**
+ * knode_is_listed() - is a knode on the list of a CPU?
+ * @knode: the knode
+ *
+ * Return: true if it is.
+ */
+static inline bool knode_is_listed(const struct knode *knode)
+{
+	return READ_ONCE(knode->list) >= KNODE_USED_LIST;
+}
+
+/**
+ * knode_is_touched() - is there nothing to note of a knode that is used?
+ * @knode: the knode
+ *
+ * Return: true if it is active, and was used since the last scan.
+ */
+static inline bool knode_is_touched(const struct knode *knode)
+{
+	return (READ_ONCE(knode->flags) & KNODE_USED_MASK) == BIT(KNODE_INUSE);
+}
+
+/**
  * knode_touch() - a knode is used
  * @knode: the knode
  *
@@ -157,9 +182,7 @@ static inline unsigned long knode_fast_nodes(const struct knode *knode)
  */
 static inline bool knode_touch(struct knode *knode)
 {
-	if ((READ_ONCE(knode->flags) & KNODE_USED_MASK) == BIT(KNODE_INUSE))
-		return false;
-	return knode_activate(knode);
+	return !knode_is_touched(knode) && knode_activate(knode);
 }
 
 /**

@@ -44,26 +44,11 @@ static struct knode_list knode_cold_lists[KNODE_FAST_NODES];
 /* Knodes that are looked at while a list is locked. */
 #define KNODE_LIST_LOOK		32
 
-/* Numbers of lists: after KNODE_NO_LIST those of cold ones, then those of CPUs. */
-#define KNODE_COLD_LIST		1
-#define KNODE_USED_LIST		(KNODE_COLD_LIST + KNODE_FAST_NODES)
-
 static struct knode_list *knode_list_of(u32 number)
 {
 	return number < KNODE_USED_LIST ?
 	       &knode_cold_lists[number - KNODE_COLD_LIST] :
 	       per_cpu_ptr(&knode_used_lists, number - KNODE_USED_LIST);
-}
-
-/**
- * knode_is_listed() - is a knode on the list of a CPU?
- * @knode: the knode
- *
- * Return: true if it is.
- */
-bool knode_is_listed(const struct knode *knode)
-{
-	return READ_ONCE(knode->list) >= KNODE_USED_LIST;
 }
 
 /* Take a knode off a list, which is locked. */

@@ -12,63 +12,13 @@
 #include <linux/rcupdate.h>
 #include <linux/vmalloc.h>
 
+#include "page.h"
 #include "tiering.h"
 
-/**
- * union tiering_page - of one page
- * @word: all of it
- * @history: in which of eight scans it was used, bit 0 for the last of them
- * @moves: between nodes, since it came into the page cache
- * @scan: the last of these scans, modulo 2^16
- * @moved: scan in which it was moved the last time, modulo 2^16
- * @reason: why the policy moved it, one more than enum tiering_reason; 0 if it did not
- * @uses: scans in which it was used since then, U8_MAX for more
- */
-union tiering_page {
-	u64 word;
-	struct {
-		u8 history;
-		u8 moves;
-		u16 scan;
-		u16 moved;
-		u8 reason;
-		u8 uses;
-	};
-};
-
-static_assert(sizeof(union tiering_page) == 8);
-
-/**
- * struct tiering_pages - of the pages of a node
- * @rcu: for freeing it
- * @start: first page frame
- * @count: of page frames
- * @pages: their bytes
- */
-struct tiering_pages {
-	struct rcu_head rcu;
-	unsigned long start;
-	unsigned long count;
-	union tiering_page pages[] __counted_by(count);
-};
-
-static struct tiering_pages __rcu *tiering_node_pages[MAX_NUMNODES];
+struct tiering_pages __rcu *tiering_node_pages[MAX_NUMNODES];
 
 /* Number of the scan. */
-static u16 tiering_scan;
-
-static union tiering_page *tiering_page_of(struct folio *folio)
-{
-	struct tiering_pages *pages;
-	unsigned long number;
-
-	pages = rcu_dereference_check(tiering_node_pages[folio_nid(folio)],
-				      rcu_read_lock_any_held());
-	if (!pages)
-		return NULL;
-	number = folio_pfn(folio) - pages->start;
-	return number < pages->count ? &pages->pages[number] : NULL;
-}
+u16 tiering_scan;
 
 /* Keep what is known of the pages that the node had before. */
 static void tiering_pages_copy(struct tiering_pages *new,
@@ -182,11 +132,6 @@ unsigned long tiering_pages_bytes(void)
 void tiering_next_scan(void)
 {
 	WRITE_ONCE(tiering_scan, tiering_scan + 1);
-}
-
-static union tiering_page tiering_page_read(const union tiering_page *page)
-{
-	return (union tiering_page) { .word = READ_ONCE(page->word) };
 }
 
 static void tiering_page_write(union tiering_page *page, union tiering_page now)

@@ -15,6 +15,7 @@
 #include <linux/tiering.h>
 
 #include "../kloc/kloc.h"
+#include "page.h"
 #include "tiering.h"
 
 /* Remember a folio that is to be promoted. It will be used again if this fails. */
@@ -35,8 +36,8 @@ static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
 		tiering_wake(tn);
 }
 
-/* Called by tiering_folio_used(). */
-void __tiering_folio_used(struct folio *folio)
+/* Note that a folio is used for the first time in this scan. */
+static noinline void tiering_note_use(struct folio *folio)
 {
 	const struct tiering_policy *policy;
 	unsigned int history;
@@ -56,6 +57,19 @@ void __tiering_folio_used(struct folio *folio)
 			tiering_hot_add(tn, folio);
 	}
 	rcu_read_unlock();
+}
+
+/* Called by tiering_folio_used(). */
+void __tiering_folio_used(struct folio *folio)
+{
+	bool noted;
+
+	/* Most uses end here, so it is as short as can be. RCU waits for it, too. */
+	preempt_disable();
+	noted = tiering_page_is_noted(folio);
+	preempt_enable();
+	if (!noted)
+		tiering_note_use(folio);
 }
 
 /* Called by tiering_folio_added(). */
