@@ -15,6 +15,9 @@ LAYOUT = 0.0003
 """How much the instructions of a call may differ, as a fraction, because another kernel has another
 memory layout."""
 
+USERCOPY = 5
+"""How many instructions fewer a call may take where our patches are configured out."""
+
 LAYOUT_FORK = 0.003
 """The same for fork, which uses hundreds of pages and objects, in another order. It differs by
 0.24 % between two kernels that have no instruction of the patches, and by 0.29 % between two runs
@@ -42,14 +45,18 @@ def measured() -> dict[str, Measured]:
 
 
 def test_patches_that_are_configured_out_have_no_overhead(measured: dict[str, Measured]) -> None:
-    """Fork uses pages and objects in another order on another kernel; other calls are the same."""
+    """Fork uses pages and objects in another order on another kernel; other calls are the same.
+
+    Some take a few instructions less: where a slab begins is looked up once for usercopy.
+    """
     unpatched, base = measured["unpatched"], measured["base"]
     for theirs, ours in zip(unpatched.groups, base.groups, strict=True):
         for one, other in zip(theirs.calls, ours.calls, strict=True):
-            difference = abs(other.instructions - one.instructions)
-            assert difference <= layout_tolerance(one.name) * one.instructions, one.name
+            difference = other.instructions - one.instructions
+            tolerance = layout_tolerance(one.name) * one.instructions
+            assert -tolerance - USERCOPY <= difference <= tolerance, one.name
             assert abs(other.lines - one.lines) <= lines_tolerance(one.lines)
-    assert abs(cost_table.overhead(base, unpatched, ["files"])) < kernels.BOUND / 20
+    assert -LAYOUT * 2 < cost_table.overhead(base, unpatched, ["files"]) < kernels.BOUND / 20
     assert abs(cost_table.overhead(base, unpatched)) < kernels.BOUND
 
 

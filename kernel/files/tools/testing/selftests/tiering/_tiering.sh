@@ -87,7 +87,7 @@ tiering_begin() {
 	trap 'exit 1' INT TERM
 
 	# Nothing else should move pages.
-	echo 0 >/proc/sys/kernel/numa_balancing
+	[ ! -e /proc/sys/kernel/numa_balancing ] || echo 0 >/proc/sys/kernel/numa_balancing
 	echo 0 >/sys/kernel/mm/numa/demotion_enabled
 	tiering_select naive || tiering_skip "needs two memory tiers"
 	tiering_select none
