@@ -94,9 +94,9 @@ reports() {
 	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
 }
 
-reloc_begin 6
 [ -w $power/pm_test ] || tiering_skip "needs CONFIG_SUSPEND and CONFIG_PM_DEBUG"
 grep -q deep $power/mem_sleep || tiering_skip "needs a machine that can be suspended to memory"
+reloc_begin 6
 mem_sleep=$(grep -o '\[.*\]' $power/mem_sleep | tr -d '[]')
 tiering_save $delay
 echo 1 >$delay
