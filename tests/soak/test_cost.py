@@ -80,7 +80,8 @@ def test_the_hooks_of_the_timing_model_stay_below_the_overhead_bound(
     """
     off, machine = measured["kloc"], measured["machine"]
     assert 0 < cost_table.overhead(machine, off, ["files"]) < kernels.BOUND
-    assert 0 < cost_table.overhead(machine, off) < 1.5 * kernels.BOUND
+    # All groups have fork among them, which differs more than these hooks cost.
+    assert -LAYOUT_FORK < cost_table.overhead(machine, off) < 1.5 * kernels.BOUND
 
 
 def test_slabs_that_can_move_stay_below_the_overhead_bound(measured: dict[str, Measured]) -> None:
