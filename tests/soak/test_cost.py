@@ -15,7 +15,7 @@ LAYOUT = 0.0003
 """How much the instructions of a call may differ, as a fraction, because another kernel has another
 memory layout."""
 
-USERCOPY = 5
+USERCOPY = 3
 """How many instructions fewer a call may take where our patches are configured out."""
 
 LAYOUT_FORK = 0.003

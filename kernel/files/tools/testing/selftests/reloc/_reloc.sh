@@ -37,3 +37,45 @@ reloc_move_all() {
 		done
 	done
 }
+
+reloc_reports() { # print how often the kernel has reported a defect
+	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
+}
+
+# reloc_make_files COUNT: make files that nobody changes, for reloc_is_right
+reloc_make_files() {
+	local i
+
+	mkdir "$dir/tree" "$dir/work"
+	for i in $(seq "$1"); do
+		echo "$i" >"$dir/tree/$i"
+	done
+	sync
+	listed=$(reloc_list_files)
+}
+
+reloc_list_files() { # print a checksum of these files, with their times
+	(cd "$dir/tree" && ls -lR --time-style=full-iso . && cat -- *) | cksum
+}
+
+# Other files come and go, and are looked for, while $dir/busy exists.
+reloc_work() {
+	local round=0 i text
+
+	while [ -e "$dir/busy" ]; do
+		round=$((round + 1))
+		for i in $(seq 20); do
+			echo "$round $i" >"$dir/work/$i"
+			read -r text <"$dir/work/$i"
+			[ "$text" = "$round $i" ] || echo "$round $i: $text" >>"$dir/wrong"
+		done
+		rm "$dir/work"/*
+		[ $((round % 10)) -gt 0 ] || echo 2 >/proc/sys/vm/drop_caches
+		echo $round >"$dir/rounds"
+	done
+}
+
+reloc_is_right() { # did that work find all as it left it, and are the files as they were made?
+	[ ! -e "$dir/wrong" ] && [ "$(cat "$dir/rounds")" -gt 0 ] &&
+		[ "$(reloc_list_files)" = "$listed" ]
+}

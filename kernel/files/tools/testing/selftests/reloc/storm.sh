@@ -58,12 +58,8 @@ look() { # what there is to be read
 	done
 }
 
-warnings() {
-	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
-}
-
 no_warnings() {
-	[ "$(warnings)" = "$before" ]
+	[ "$(reloc_reports)" = "$before" ]
 }
 
 storm() { # move all to and fro, with either way to copy
@@ -92,7 +88,7 @@ nothing_is_wrong() {
 }
 
 reloc_begin 5
-before=$(warnings)
+before=$(reloc_reports)
 mkdir "$dir/shared"
 touch "$dir/storm"
 workers=$(seq -f worker-%g $(($(nproc) + 1)))

@@ -24,26 +24,6 @@ move_all() {
 	done
 }
 
-work() { # files come and go meanwhile
-	local round=0 i text
-
-	while [ -e "$dir/busy" ]; do
-		round=$((round + 1))
-		for i in $(seq 20); do
-			echo "$round $i" >"$dir/work/$i"
-			read -r text <"$dir/work/$i"
-			[ "$text" = "$round $i" ] || echo "$round $i: $text" >>"$dir/wrong"
-		done
-		rm "$dir/work"/*
-		[ $((round % 10)) -gt 0 ] || echo 2 >/proc/sys/vm/drop_caches
-		echo $round >"$dir/rounds"
-	done
-}
-
-list_files() {
-	(cd "$dir/tree" && ls -lR --time-style=full-iso . && cat -- *) | cksum
-}
-
 suspended() { # print how often the machine was
 	cat $power/suspend_stats/success
 }
@@ -76,22 +56,13 @@ is_less_used() { # PAGES: are more than so many unused?
 }
 
 scan() { # what is not used for a while is noticed: the daemon was thawed
-	local files
+	local i
 
-	for files in 1 2 3; do
-		list_files >/dev/null
+	for i in 1 2 3; do
+		reloc_list_files >/dev/null
 		sleep 0.3
 	done
-	files=$(unused)
-	tiering_wait 30 is_less_used "$files"
-}
-
-is_right() {
-	[ ! -e "$dir/wrong" ] && [ "$(cat "$dir/rounds")" -gt 0 ] && [ "$(list_files)" = "$before" ]
-}
-
-reports() {
-	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
+	tiering_wait 30 is_less_used "$(unused)"
 }
 
 [ -w $power/pm_test ] || tiering_skip "needs CONFIG_SUSPEND and CONFIG_PM_DEBUG"
@@ -102,28 +73,23 @@ tiering_save $delay
 echo 1 >$delay
 echo deep >$power/mem_sleep
 echo core >$power/pm_test
-mkdir "$dir/tree" "$dir/work"
-for i in $(seq $files); do
-	echo "$i" >"$dir/tree/$i"
-done
-sync
-before=$(list_files)
-reported=$(reports)
+reloc_make_files $files
+reported=$(reloc_reports)
 suspended=$(suspended)
-# Its daemon is frozen meanwhile.
+# The daemon of this policy is frozen and thawed, too.
 echo 200000 >$tiering/scan_us
 tiering_select kloc
 
 touch "$dir/busy"
 move_all &
-work &
+reloc_work &
 tiering_check "the machine is suspended $times times while pages move" suspend
 rm "$dir/busy"
 wait
 tiering_check "pages move afterwards" move_on
 tiering_check "the daemon scans afterwards" scan
-tiering_check "files are as they were left" is_right
-tiering_check "the kernel reports nothing" [ "$(reports)" = "$reported" ]
+tiering_check "files are as they were left" reloc_is_right
+tiering_check "the kernel reports nothing" [ "$(reloc_reports)" = "$reported" ]
 echo changed >"$dir/tree/1"
-tiering_control "a file that has changed is as it was" is_right
+tiering_control "a file that has changed is as it was" reloc_is_right
 tiering_end

@@ -14,7 +14,7 @@ files=200
 tiering_clean() {
 	local cpu
 
-	rm -f "$dir/trouble"
+	rm -f "$dir/busy"
 	for cpu in $cpus; do
 		echo 1 >"$cpu" 2>/dev/null
 	done
@@ -25,7 +25,7 @@ tiering_clean() {
 hotplug() { # each CPU but the first one goes for a moment, one after another
 	local cpu
 
-	while [ -e "$dir/trouble" ]; do
+	while [ -e "$dir/busy" ]; do
 		for cpu in $cpus; do
 			echo 0 >"$cpu" && echo gone >>"$dir/cpus"
 			sleep 0.05
@@ -35,30 +35,10 @@ hotplug() { # each CPU but the first one goes for a moment, one after another
 }
 
 kills() { # processes take more memory than their group may have, and more than there is slab
-	while [ -e "$dir/trouble" ]; do
+	while [ -e "$dir/busy" ]; do
 		sh -c 'echo $$ >"$0/cgroup.procs"; ls -lR "$1" >/dev/null; head -c 64M /dev/zero |
 			tail -n 1 >/dev/null' "$group" "$dir/tree" 2>/dev/null
 	done
-}
-
-work() { # files come and go meanwhile, and are looked for
-	local round=0 i text
-
-	while [ -e "$dir/trouble" ]; do
-		round=$((round + 1))
-		for i in $(seq 20); do
-			echo "$round $i" >"$dir/work/$i"
-			read -r text <"$dir/work/$i"
-			[ "$text" = "$round $i" ] || echo "$round $i: $text" >>"$dir/wrong"
-		done
-		rm "$dir/work"/*
-		[ $((round % 10)) -gt 0 ] || echo 2 >/proc/sys/vm/drop_caches
-		echo $round >"$dir/rounds"
-	done
-}
-
-list_files() {
-	(cd "$dir/tree" && ls -lR --time-style=full-iso . && cat -- *) | cksum
 }
 
 move_for_a_while() {
@@ -78,40 +58,28 @@ killed() { # print how many processes were killed
 	awk '$1 == "oom_kill" { print $2 }' "$group/memory.events"
 }
 
-is_right() {
-	[ ! -e "$dir/wrong" ] && [ "$(cat "$dir/rounds")" -gt 0 ] && [ "$(list_files)" = "$before" ]
-}
-
-reports() {
-	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
-}
-
 cpus=$(ls /sys/devices/system/cpu/cpu[1-9]*/online 2>/dev/null)
 reloc_begin 6
 [ -n "$cpus" ] || tiering_skip "needs CPUs that can go"
 [ -e "$groups/cgroup.subtree_control" ] || tiering_skip "needs cgroup v2"
 echo +memory >"$groups/cgroup.subtree_control" || tiering_skip "needs memory cgroups"
-mkdir "$group" "$dir/tree" "$dir/work"
+mkdir "$group"
 echo 24M >"$group/memory.max"
 echo 0 >"$group/memory.swap.max" 2>/dev/null
-for i in $(seq $files); do
-	echo "$i" >"$dir/tree/$i"
-done
-sync
-before=$(list_files)
-reported=$(reports)
+reloc_make_files $files
+reported=$(reloc_reports)
 
-touch "$dir/trouble"
+touch "$dir/busy"
 hotplug &
 kills &
-work &
+reloc_work &
 tiering_check "pages move meanwhile" move_for_a_while
-rm "$dir/trouble"
+rm "$dir/busy"
 wait
 tiering_check "CPUs have gone ($(wc -l <"$dir/cpus") times)" [ -s "$dir/cpus" ]
 tiering_check "processes were killed ($(killed))" [ "$(killed)" -gt 0 ]
-tiering_check "files are as they were left" is_right
-tiering_check "the kernel reports nothing" [ "$(reports)" = "$reported" ]
+tiering_check "files are as they were left" reloc_is_right
+tiering_check "the kernel reports nothing" [ "$(reloc_reports)" = "$reported" ]
 echo changed >"$dir/tree/1"
-tiering_control "a file that has changed is as it was" is_right
+tiering_control "a file that has changed is as it was" reloc_is_right
 tiering_end
