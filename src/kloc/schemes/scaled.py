@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from kloc.schemes.scheme import Quota, Scheme
+from kloc.schemes.scheme import PAGE, Quota, Scheme
 from kloc.schemes.sysfs import Attributes
 from kloc.schemes.units import MAX
 
@@ -61,12 +61,16 @@ def _age(age: int, before: Attributes, after: Attributes) -> int:
 
 
 def _quota(quota: Quota, before: Attributes, after: Attributes) -> Quota:
-    """Return the quota for shorter reset intervals; a limit of time has at least a millisecond."""
+    """Return the quota for shorter reset intervals.
+
+    A limit of time has at least a millisecond, and one of bytes is whole pages: DAMON never sees
+    another as used up, so it would act on the first regions in each interval, and on no others.
+    """
     limits = [quota.reset_ms, *([quota.time_ms] if quota.time_ms else [])]
     divisor = min(Fraction(before.aggregation_us, after.aggregation_us), *map(Fraction, limits))
     return replace(
         quota,
         time_ms=round(quota.time_ms / divisor),
-        size=round(quota.size / divisor),
+        size=PAGE * max(1, round(quota.size / divisor / PAGE)) if quota.size else 0,
         reset_ms=max(1, round(quota.reset_ms / divisor)),
     )

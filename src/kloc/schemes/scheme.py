@@ -32,7 +32,7 @@ TIERS = ("fast", "slow")
 """The names of tiers in schemes; the slowest of more than two is slow."""
 
 PAGE, AGE_STEP = 4096, 100_000
-"""Bytes, and microseconds, to which tuned values are rounded."""
+"""Bytes of a page, and microseconds: tuned values are rounded to these."""
 
 MIGRATIONS = ("migrate_hot", "migrate_cold")
 

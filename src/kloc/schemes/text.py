@@ -24,6 +24,7 @@ from kloc.schemes.scheme import (
     ACTIONS,
     METRICS,
     MIGRATIONS,
+    PAGE,
     THRESHOLDS,
     TIERS,
     Filter,
@@ -268,7 +269,7 @@ def _parse_quota(word: _Word, settings: Mapping[str, _Word]) -> Quota:
     if "time" in settings:
         quota = replace(quota, time_ms=_milliseconds(settings["time"]))
     if "bytes" in settings:
-        quota = replace(quota, size=settings["bytes"].parse(settings["bytes"].text, _finite_size))
+        quota = replace(quota, size=settings["bytes"].parse(settings["bytes"].text, _quota_size))
     if "reset" in settings:
         quota = replace(quota, reset_ms=_milliseconds(settings["reset"]))
     if "weights" in settings:
@@ -332,10 +333,14 @@ def _milliseconds(word: _Word) -> int:
     return time // 1000
 
 
-def _finite_size(text: str) -> int:
+def _quota_size(text: str) -> int:
     size = units.parse_size(text)
     if size == units.MAX:
         raise ValueError("a size such as 128M; without bytes= there is no limit")
+    if size % PAGE:
+        # DAMON acts on whole pages. What is left of another quota, it neither uses nor sees as
+        # used up, and then it begins with the first region in each interval, never with a later.
+        raise ValueError("whole pages of 4K, such as 128M")
     return size
 
 

@@ -51,6 +51,16 @@ def test_quotas_stay_the_same_by_the_second(scale: float) -> None:
     assert quota.reset_ms == pytest.approx(1000 / scale, abs=1)
 
 
+@pytest.mark.parametrize("scale", SCALES)
+def test_quotas_are_whole_pages_and_no_limit_stays_none(scale: float) -> None:
+    quota = divided("4K max min min 5s max pageout quota bytes=128M reset=1s", scale).quota
+    assert quota is not None and quota.size > 0 and quota.size % 4096 == 0
+    small = divided("4K max min min 5s max pageout quota bytes=4K reset=1s", scale).quota
+    assert small is not None and small.size == 4096
+    timed = divided("4K max min min 5s max pageout quota time=10ms reset=1s", scale).quota
+    assert timed is not None and timed.size == 0
+
+
 def test_a_quota_of_time_keeps_at_least_a_millisecond() -> None:
     quota = divided("4K max min min 5s max pageout quota time=10ms reset=1s", 42.7).quota
     assert quota is not None and (quota.time_ms, quota.reset_ms) == (1, 100)

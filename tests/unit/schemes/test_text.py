@@ -160,6 +160,7 @@ def test_a_scheme_is_the_same_after_the_way_to_text_and_back() -> None:
         ("min max min min min max stat quota speed=1", ["no 'speed='", "time=10ms"]),
         ("min max min min min max stat quota time=1s time=2s", ["given twice"]),
         ("min max min min min max stat quota bytes=max", ["'max'", "128M"]),
+        ("min max min min min max stat quota bytes=5000", ["'5000'", "whole pages of 4K"]),
         ("min max min min min max stat quota time=5us", ["'5us'", "milliseconds"]),
         ("min max min min min max stat quota weights=big:1", ["'big:1'", "frequency:3"]),
         ("min max min min min max stat watermarks high=5%", ["lack metric, interval, mid, low"]),
