@@ -20,14 +20,17 @@ static struct reloc_moved reloc_moved[RELOC_COUNTED];
  * @cache: the cache, which is only compared; NULL for none
  *
  * Context: with reloc_mutex held.
- * Return: the number, which stays; -1 if there are too many caches, or for none.
+ * Return: the number, which stays; -1 if there are too many caches, or for none. A slab
+ *	   that is being made may have a flag where its cache will be, which is none, too.
  */
 int reloc_number(const struct kmem_cache *cache)
 {
 	int i;
 
 	lockdep_assert_held(&reloc_mutex);
-	for (i = 0; cache && i < RELOC_COUNTED; i++) {
+	if ((unsigned long)cache < PAGE_SIZE)
+		return -1;
+	for (i = 0; i < RELOC_COUNTED; i++) {
 		if (!reloc_counted[i])
 			reloc_counted[i] = cache;
 		if (reloc_counted[i] == cache)

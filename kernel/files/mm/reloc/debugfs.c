@@ -56,7 +56,8 @@ static int reloc_move_cache(const struct kmem_cache *cache, int nid)
 		return -ENOMEM;
 	while (!error && (n = reloc_collect(cache, nid, &cursor, addrs, RELOC_ADDRS))) {
 		error = reloc_move(addrs, n, nid, &result);
-		if (fatal_signal_pending(current))
+		/* The freezer's is not fatal. */
+		if (signal_pending(current))
 			error = -EINTR;
 		cond_resched();
 	}

@@ -193,6 +193,11 @@ static bool reloc_add(struct reloc_batch *batch, void *addr, int nid,
 	};
 	if (page_to_nid(item->from) == nid)
 		return true;
+	/* To read all of a page with an error could be what stops the machine. */
+	if (PageHWPoison(item->from)) {
+		result->absent++;
+		return true;
+	}
 	item->to = reloc_alloc_target(item->cache, nid);
 	if (!item->to)
 		return false;
@@ -410,6 +415,8 @@ static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
 		cond_resched();
 	}
 	kfree(batch);
+	if (nr && !error)
+		error = -EAGAIN;
 	return error;
 }
 
@@ -425,7 +432,8 @@ static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
  * when this is over, what is left of the batch does not move, and counts as late.
  *
  * Context: process; takes the lock of CPU hotplug.
- * Return: 0, -EINVAL if @nid has no memory, or -ENOMEM.
+ * Return: 0, -EINVAL if @nid has no memory, -ENOMEM, or -EAGAIN if not all was
+ *	   looked at, because nothing moved in several batches.
  */
 int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result *result)
 {

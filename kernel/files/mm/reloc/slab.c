@@ -201,11 +201,14 @@ static void reloc_unmap_freed(void)
 		reloc_unmap_slab(desc, &pages);
 		start = min(start, addr);
 		end = max(end, addr + (PAGE_SIZE << page_private(desc)));
+		cond_resched();
 	}
 	/* One flush for all; if they are far apart, it is one of everything. */
 	flush_tlb_kernel_range(start, end);
-	llist_for_each_safe(node, next, freed)
+	llist_for_each_safe(node, next, freed) {
 		reloc_give_back(reloc_freed_desc(node), page_private(reloc_freed_desc(node)));
+		cond_resched();
+	}
 	mutex_unlock(&reloc_mutex);
 
 	list_for_each_entry_safe(page, next_page, &pages, lru) {

@@ -19,8 +19,8 @@
 #include "tiering.h"
 
 /*
- * A page that has left and come back stays for a while. That it left was for nothing, and
- * its copy has stopped all CPUs.
+ * A page that has left by its use and come back stays for a while. That it left was for
+ * nothing, and its copy has stopped all CPUs.
  */
 #define TIERING_SLAB_MOVES	2
 
@@ -135,6 +135,14 @@ static bool tiering_slab_is_on_slow_node(const void *object)
 	return nid != NUMA_NO_NODE && !node_is_toptier(nid);
 }
 
+/* Pages that are in slow memory already would be in the way of the others. */
+static bool tiering_slab_may_leave(const void *object)
+{
+	int nid = reloc_nid_now(object);
+
+	return nid != NUMA_NO_NODE && node_is_toptier(nid) && reloc_is_idle(object);
+}
+
 /* Note the pages of a context's objects that are chosen, as long as there is room. */
 static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *slabs,
 			      const struct knode *knode,
@@ -164,7 +172,7 @@ static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *sla
  */
 void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode)
 {
-	tiering_slabs_add(tn, &tn->slabs_leave, knode, reloc_is_idle);
+	tiering_slabs_add(tn, &tn->slabs_leave, knode, tiering_slab_may_leave);
 }
 
 /**

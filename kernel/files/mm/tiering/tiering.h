@@ -339,6 +339,9 @@ struct tiering_policy {
 	 * @knode_active: a context has become active; needs TIERING_KNODES
 	 * @tn: the node that is nearest to this CPU
 	 *
+	 * Not for a file that is opened again before a scan has found its context
+	 * unused, and of which nothing was moved away.
+	 *
 	 * Context: as @used.
 	 */
 	void (*knode_active)(struct tiering_node *tn, struct knode *knode);

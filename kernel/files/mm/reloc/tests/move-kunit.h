@@ -10,6 +10,7 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/list_lru.h>
+#include <linux/memory-tiers.h>
 #include <linux/nodemask.h>
 #include <linux/reloc.h>
 #include <linux/slab.h>
@@ -614,6 +615,7 @@ static struct kunit_case reloc_cases[] = {
 	KUNIT_CASE(uses_are_noted),
 	KUNIT_CASE(a_stay_is_noted),
 	KUNIT_CASE(pages_are_counted_where_they_are),
+	KUNIT_CASE(demoted_slabs_get_no_new_objects),
 	KUNIT_CASE(cold_objects_are_apart),
 	{}
 };

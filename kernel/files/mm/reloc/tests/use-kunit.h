@@ -120,6 +120,48 @@ static void *allocate_cold(struct fixture *f)
 	return object;
 }
 
+/* Objects of the slabs that CPUs keep at hand, too. */
+static void demoted_slabs_get_no_new_objects(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct slabinfo info = {};
+	unsigned int i, per_slab, slow = 0;
+	void *new[3 * 64];
+
+	if (!node_is_toptier(node_a) || node_is_toptier(node_b))
+		kunit_skip(test, "needs two tiers");
+	allocate(test, f);
+	get_slabinfo(f->cache, &info);
+	per_slab = info.objects_per_slab;
+	KUNIT_ASSERT_LE(test, 3 * per_slab, ARRAY_SIZE(new));
+	KUNIT_ASSERT_LE(test, 8 * per_slab, OBJECTS);
+
+	move_to(test, f, node_b);
+	migrate_disable();
+	reloc_hold_demoted(true);
+	/* The slab that this CPU allocates from is in use until it is full. */
+	for (i = 0; i < per_slab; i++)
+		new[i] = kmem_cache_alloc_node(f->cache, GFP_KERNEL, node_a);
+	/* Slabs of which an object is freed are at hand then. */
+	for (i = 0; i < 8; i++)
+		kmem_cache_free(f->cache, f->objects[i * per_slab]);
+	for (; i < 8 + 2 * per_slab; i++) {
+		void *object = kmem_cache_alloc_node(f->cache, GFP_KERNEL, node_a);
+
+		slow += reloc_nid(object) == node_b;
+		new[per_slab + i - 8] = object;
+	}
+	reloc_hold_demoted(false);
+	migrate_enable();
+
+	KUNIT_EXPECT_EQ(test, slow, 0);
+	for (i = 0; i < 8; i++)
+		f->objects[i * per_slab] = kmem_cache_alloc(f->cache, GFP_KERNEL);
+	for (i = 0; i < 3 * per_slab; i++)
+		kmem_cache_free(f->cache, new[i]);
+	free_objects(f);
+}
+
 static void cold_objects_are_apart(struct kunit *test)
 {
 	struct fixture *f = test->priv;
