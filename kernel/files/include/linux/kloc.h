@@ -13,7 +13,6 @@
 #include <linux/jump_label.h>
 
 struct file;
-struct mem_cgroup;
 struct inode;
 
 #ifdef CONFIG_TIERING
@@ -27,7 +26,6 @@ void __kloc_file_access(const struct file *file);
 void __kloc_inode_touch(struct inode *inode);
 long kloc_prctl(unsigned long what, unsigned long pid, unsigned long on,
 		unsigned long zero);
-void kloc_memcg_offline(struct mem_cgroup *memcg);
 
 static inline bool kloc_is_on(void)
 {
@@ -46,7 +44,6 @@ static inline void __kloc_file_open(struct file *file) { }
 static inline void __kloc_file_close(struct inode *inode) { }
 static inline void __kloc_file_access(const struct file *file) { }
 static inline void __kloc_inode_touch(struct inode *inode) { }
-static inline void kloc_memcg_offline(struct mem_cgroup *memcg) { }
 
 static inline long kloc_prctl(unsigned long what, unsigned long pid,
 			      unsigned long on, unsigned long zero)
@@ -67,8 +64,8 @@ static inline void kloc_inode_destroy(struct inode *inode)
 }
 
 /**
- * kloc_file_open() - tell the context of a file that the file was opened
- * @file: the new open file, counted in its inode, not visible to anyone else yet
+ * kloc_file_open() - note for a context that its file was opened
+ * @file: the new open file, counted in its inode, not visible to others yet
  */
 static inline void kloc_file_open(struct file *file)
 {
@@ -77,8 +74,8 @@ static inline void kloc_file_open(struct file *file)
 }
 
 /**
- * kloc_file_close() - tell the context of a file that an open file was released
- * @inode: of the file, which is not counted any more
+ * kloc_file_close() - note for a context that an open file was released
+ * @inode: inode of the file, which does not count the open file any more
  */
 static inline void kloc_file_close(struct inode *inode)
 {
@@ -87,7 +84,7 @@ static inline void kloc_file_close(struct inode *inode)
 }
 
 /**
- * kloc_file_access() - tell a context that its file will be read or written
+ * kloc_file_access() - note for a context that its file is about to be read or written
  * @file: the open file
  *
  * Not called for files without a position, such as pipes.
@@ -99,8 +96,8 @@ static inline void kloc_file_access(const struct file *file)
 }
 
 /**
- * kloc_inode_touch() - tell a context that its file is used in another way
- * @inode: the inode, which the caller has a reference to
+ * kloc_inode_touch() - note for a context that its file is used in another way
+ * @inode: the inode; the caller holds a reference
  */
 static inline void kloc_inode_touch(struct inode *inode)
 {

@@ -10,17 +10,18 @@
 #include <linux/jump_label.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/tiering_use.h>
 
 struct seq_file;
 
 /**
- * struct reloc_result - what reloc_move() has done
- * @moved: pages that are on the other node now
- * @recopied: how many of them were written to while they were copied
+ * struct reloc_result - the outcome of reloc_move()
+ * @moved: pages that have moved to the node
+ * @recopied: moved pages that were written to during the copy, and copied again
  * @no_memory: pages for which the node had no memory
  * @late: pages that did not move because the pause was over
- * @absent: addresses where no slab has a page, and duplicates
- * @longest_pause_ns: the longest time that CPUs did nothing else, nanoseconds
+ * @absent: addresses without a slab page, duplicates, and pages with memory errors
+ * @longest_pause_ns: the longest pause of all CPUs, nanoseconds
  */
 struct reloc_result {
 	unsigned int moved;
@@ -32,24 +33,19 @@ struct reloc_result {
 };
 
 /**
- * struct reloc_page - what is known of the use of a page of the arena
- * @history: in which of the last eight scans it was accessed, bit 0 for the last one
- * @moves: how often it was moved; one move is forgotten every 64 scans
- * @why: it was moved the last time, as reloc_try_move() was told; 0 if it was not
- * @age: scans since then, 255 for more
- * @uses: in how many of them it was accessed
- * @nid: the node that it is on; NUMA_NO_NODE where no slab has a page
+ * struct reloc_page - the record of a page of the arena
+ * @use: uses and moves; bit 0 of the history is the last scan that is over, and @moves
+ *	is decremented every 64 scans
+ * @age: scans since the last move, U8_MAX for more
+ * @nid: the node of the page; NUMA_NO_NODE without a slab page
  */
 struct reloc_page {
-	u8 history;
-	u8 moves;
-	u8 why;
+	struct tiering_use use;
 	u8 age;
-	u8 uses;
 	s16 nid;
 };
 
-/* Does the caller want this page? Called with a lock. */
+/* Returns true if the caller wants this page. Called with a lock. */
 typedef bool (*reloc_choose_t)(const struct reloc_page *page, void *data);
 
 #ifdef CONFIG_RELOC_SLAB
@@ -57,28 +53,30 @@ typedef bool (*reloc_choose_t)(const struct reloc_page *page, void *data);
 #include <asm/reloc.h>
 
 /*
- * A chunk is what one page of PTEs maps. Its first pages hold the descriptors of
- * all of its pages: struct page, which SLUB uses as struct slab.
+ * A chunk is the range of one page of PTEs. Its first pages hold the descriptors of all
+ * pages of the chunk: struct page, which SLUB uses as struct slab.
  */
 #define RELOC_CHUNK_SIZE	PMD_SIZE
 #define RELOC_CHUNK_PAGES	PTRS_PER_PTE
 
-/* The largest slab is of 1 << RELOC_MAX_ORDER pages. */
+/* The largest slab has 1 << RELOC_MAX_ORDER pages. */
 #define RELOC_MAX_ORDER		PAGE_ALLOC_COSTLY_ORDER
 
 DECLARE_STATIC_KEY_FALSE(reloc_enabled);
 
-/* Can slabs be in the arena? No cache has SLAB_RELOC until then. */
+/* Test whether slabs can be in the arena. No cache has SLAB_RELOC until then. */
 static __always_inline bool reloc_is_enabled(void)
 {
 	return static_branch_unlikely(&reloc_enabled);
 }
 
 /**
- * is_reloc_addr() - is this an address in the arena?
+ * is_reloc_addr() - test whether an address is in the arena
  * @addr: the address of an object, or of a descriptor
  *
- * Return: true if it is. Until a cache has SLAB_RELOC, this costs a no-op.
+ * Until a cache has SLAB_RELOC, this is a no-op.
+ *
+ * Return: true if the address is in the arena.
  */
 static __always_inline bool is_reloc_addr(const void *addr)
 {
@@ -86,7 +84,7 @@ static __always_inline bool is_reloc_addr(const void *addr)
 	       (unsigned long)addr - RELOC_START < RELOC_SIZE;
 }
 
-/* The descriptor of the page at an address in the arena. */
+/* Get the descriptor of the page at an address in the arena. */
 static inline struct page *reloc_desc(const void *addr)
 {
 	unsigned long offset = (unsigned long)addr & (RELOC_CHUNK_SIZE - 1);
@@ -95,7 +93,7 @@ static inline struct page *reloc_desc(const void *addr)
 	return descs + (offset >> PAGE_SHIFT);
 }
 
-/* The address of the page that a descriptor is for. */
+/* Get the address of the page of a descriptor. */
 static inline void *reloc_desc_address(const struct page *desc)
 {
 	unsigned long offset = (unsigned long)desc & (RELOC_CHUNK_SIZE - 1);
@@ -111,6 +109,7 @@ slab_flags_t reloc_slab_flag(const char *name);
 struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 			       unsigned int order);
 void reloc_free_slab(struct folio *folio, unsigned int order);
+void reloc_forget_cache(const struct kmem_cache *cache);
 void reloc_flush_freed(void);
 int reloc_nid(const void *addr);
 unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned long *cursor,
@@ -118,7 +117,7 @@ unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned lon
 unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor,
 			void **addrs, unsigned int nr);
 int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result *result);
-int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 why,
+int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 reason,
 		   struct reloc_result *result);
 unsigned long reloc_pages_on(int nid);
 void reloc_age(void);
@@ -128,12 +127,12 @@ void reloc_hold_demoted(bool hold);
 bool reloc_is_away(const void *addr);
 
 /**
- * reloc_is_demoted() - may a slab serve no new objects?
+ * reloc_is_demoted() - test whether SLUB must not allocate new objects from a slab
  * @addr: the address of the slab, which has free objects
  *
- * What is new is likely to be used, and should not begin in slow memory.
+ * New objects are likely to be used, and should not begin in slow memory.
  *
- * Return: true if its memory was moved to a lower tier; false for what is not in the
+ * Return: true if the slab was moved to a lower tier; false for slabs outside of the
  *	   arena.
  */
 static __always_inline bool reloc_is_demoted(const void *addr)
@@ -193,6 +192,10 @@ static inline void reloc_free_slab(struct folio *folio, unsigned int order)
 {
 }
 
+static inline void reloc_forget_cache(const struct kmem_cache *cache)
+{
+}
+
 static inline unsigned int reloc_find(reloc_choose_t choose, void *data,
 				      unsigned long *cursor, void **addrs,
 				      unsigned int nr)
@@ -200,7 +203,7 @@ static inline unsigned int reloc_find(reloc_choose_t choose, void *data,
 	return 0;
 }
 
-static inline int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 why,
+static inline int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 reason,
 				 struct reloc_result *result)
 {
 	return -EINVAL;
@@ -239,8 +242,8 @@ static inline bool reloc_is_demoted(const void *addr)
  * @obj: the address of an object in a slab, in the arena or not, or an address in
  *	 the linear mapping
  *
- * Its node and zone are those that the memory was allocated on. It may be no page
- * of the buddy allocator: it has no PFN.
+ * The node and zone of the descriptor are those of the allocation. A descriptor of the
+ * arena is no page of the buddy allocator, and has no PFN.
  *
  * Return: the head page.
  */
@@ -249,13 +252,13 @@ static __always_inline struct page *kmem_to_head_page(const void *obj)
 	return compound_head(is_reloc_addr(obj) ? reloc_desc(obj) : virt_to_page(obj));
 }
 
-/* As kmem_to_head_page(), as a folio. */
+/* Get the descriptor of kmem_to_head_page() as a folio. */
 static __always_inline struct folio *kmem_to_folio(const void *obj)
 {
 	return (struct folio *)kmem_to_head_page(obj);
 }
 
-/* Is there a descriptor for this address? As virt_addr_valid(), but for slabs. */
+/* Test whether an address has a descriptor. As virt_addr_valid(), for slabs. */
 static inline bool kmem_addr_valid(const void *addr)
 {
 	return is_reloc_addr(addr) ? reloc_addr_valid(addr) : virt_addr_valid(addr);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Policies of memory tiers: which new slab objects will not be used much.
+ * Policies of memory tiers: the prediction that new slab objects are cold.
  *
- * Deep in a call nobody knows what an object is for. So who knows says so to the task,
- * for as long as a call lasts. See Documentation/mm/reloc.rst.
+ * The allocator does not know the purpose of an object. Its caller marks the task for
+ * the time of a call. See Documentation/mm/reloc.rst.
  */
 #ifndef _LINUX_TIERING_SLAB_H
 #define _LINUX_TIERING_SLAB_H
 
 #include <linux/jump_label.h>
 #include <linux/preempt.h>
+#include <linux/ra_class.h>
 #include <linux/reloc.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
 struct address_space;
-struct file_ra_state;
 struct page;
 struct reloc_page;
 
@@ -24,13 +24,14 @@ struct reloc_page;
 DECLARE_STATIC_KEY_FALSE(tiering_slabs_key);
 
 bool __tiering_slabs_begin(const struct address_space *mapping,
-			   const struct file_ra_state *ra);
-struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages);
+			   enum ra_class class);
+struct page *tiering_alloc_cold_slab(gfp_t gfp, int *event);
+void tiering_count_cold_slab(int event, unsigned int pages);
 void tiering_slab_stay_over(const struct reloc_page *page, bool freed);
 
 /*
- * Does the policy say where new slabs go? No slab can be elsewhere until a cache has
- * SLAB_RELOC; so then nothing else is asked.
+ * Test whether the policy places new slabs. Without a cache with SLAB_RELOC, this is a
+ * no-op.
  */
 static __always_inline bool tiering_is_placing_slabs(void)
 {
@@ -38,25 +39,25 @@ static __always_inline bool tiering_is_placing_slabs(void)
 }
 
 /**
- * tiering_slabs_begin() - say what slab objects are for that are allocated from now on
- * @mapping: the page cache that they are for; NULL for an inode, and its dentry, that
- *	somebody looks up who does not open it
- * @ra: state of the read-ahead that they are for, NULL for none
+ * tiering_slabs_begin() - begin a section that allocates slab objects for a file
+ * @mapping: page cache of the file; NULL for an inode and dentry that are looked up and
+ *	not opened
+ * @class: class of the readahead window of the objects, RA_CLASS_OTHER without one
  *
- * If the policy expects that they will not be used much, they are on slabs of their own
- * until tiering_slabs_end().
+ * If the policy predicts that the objects are cold, this task allocates them from slabs
+ * of cold objects until tiering_slabs_end().
  *
- * Return: what tiering_slabs_end() has to be told.
+ * Return: the argument for tiering_slabs_end().
  */
 static inline bool tiering_slabs_begin(const struct address_space *mapping,
-				       const struct file_ra_state *ra)
+				       enum ra_class class)
 {
-	return tiering_is_placing_slabs() && __tiering_slabs_begin(mapping, ra);
+	return tiering_is_placing_slabs() && __tiering_slabs_begin(mapping, class);
 }
 
 /**
- * tiering_slabs_end() - end what tiering_slabs_begin() has begun
- * @begun: what it has returned
+ * tiering_slabs_end() - end the section of tiering_slabs_begin()
+ * @begun: return value of tiering_slabs_begin()
  */
 static inline void tiering_slabs_end(bool begun)
 {
@@ -64,7 +65,7 @@ static inline void tiering_slabs_end(bool begun)
 		current->slabs_cold = 0;
 }
 
-/* Will slab objects that are allocated now not be used much? */
+/* Test whether slab objects that this task allocates now are predicted to be cold. */
 static __always_inline bool tiering_slabs_are_cold(void)
 {
 	return tiering_is_placing_slabs() && current->slabs_cold && in_task();
@@ -72,15 +73,17 @@ static __always_inline bool tiering_slabs_are_cold(void)
 
 #else /* !CONFIG_TIERING */
 
-static inline struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages)
+static inline struct page *tiering_alloc_cold_slab(gfp_t gfp, int *event)
 {
 	return NULL;
 }
 
+static inline void tiering_count_cold_slab(int event, unsigned int pages) { }
+
 static inline void tiering_slab_stay_over(const struct reloc_page *page, bool freed) { }
 
 static inline bool tiering_slabs_begin(const struct address_space *mapping,
-				       const struct file_ra_state *ra)
+				       enum ra_class class)
 {
 	return false;
 }

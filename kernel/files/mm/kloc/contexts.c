@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of files: what there are, in debugfs, see
+ * Contexts of files: the list of all contexts in debugfs, see
  * Documentation/ABI/testing/debugfs-kloc.
  *
- * The reader holds the knode whose line it writes, and nothing of its inode: it
- * is followed under RCU for a bounded time, and may be gone the next time.
+ * The reader holds the knode of the current line, but not its inode. It dereferences
+ * the inode under RCU for a bounded time; the inode may be gone at the next time.
  */
 #include <linux/bits.h>
 #include <linux/dcache.h>
@@ -12,7 +12,6 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kdev_t.h>
-#include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -22,16 +21,16 @@
 
 #include "kloc.h"
 
-/* Entries of a mapping that are looked at before others may run. */
+/* The largest number of entries of a mapping to check in an RCU section. */
 #define LOOK_AT		1024
 
-/* What paths must not have, as lines have it between columns and at their end. */
+/* Characters to escape in paths: they separate columns and lines. */
 #define ESCAPED		" \t\n\\"
 
 /**
  * struct tally - pages of a context, counted in each tier
- * @index: where to go on
- * @done: the end was reached
+ * @index: index of the next entry
+ * @done: the walk has reached the end
  * @fast: pages in fast memory
  * @slow: pages in slow memory
  */
@@ -45,13 +44,13 @@ struct tally {
 static void contexts_tally_folio(struct tally *tally, const struct folio *folio,
 				 unsigned long pages)
 {
-	if (node_is_toptier(folio_nid(folio)))
+	if (!tiering_is_slow(folio_nid(folio)))
 		tally->fast += pages;
 	else
 		tally->slow += pages;
 }
 
-/* Count a bounded number of folios of a mapping that RCU keeps. */
+/* Count a bounded number of folios of a mapping that RCU protects. */
 static void contexts_tally_mapping(struct tally *tally, struct address_space *mapping)
 {
 	XA_STATE(xas, &mapping->i_pages, tally->index);
@@ -71,7 +70,7 @@ static void contexts_tally_mapping(struct tally *tally, struct address_space *ma
 	tally->done = true;
 }
 
-/* Return: 0, or -EINTR if whoever reads does not want to any more. */
+/* Count the pages of a context. Return: 0, or -EINTR if a signal is pending. */
 static int contexts_tally_knode(struct tally *tally, const struct knode *knode)
 {
 	while (!tally->done) {
@@ -96,7 +95,7 @@ static const char *contexts_kind_of(const struct knode *knode)
 	return test_bit(KNODE_BLOCKDEV, &knode->flags) ? "blockdev" : "file";
 }
 
-/* One of an inode's paths, if there is one; no reference to a dentry is taken. */
+/* Print a path of an inode, or "-". Takes no reference to a dentry. */
 static void contexts_show_path(struct seq_file *m, struct inode *inode)
 {
 	struct dentry *dentry = d_find_alias_rcu(inode);
@@ -110,7 +109,7 @@ static void contexts_show_path(struct seq_file *m, struct inode *inode)
 static void contexts_show_line(struct seq_file *m, const struct knode *knode,
 			       const struct tally *tally, struct inode *inode)
 {
-	/* All block devices' inodes are in one file system, which is nowhere. */
+	/* The file system of block devices' inodes, bdev, has no device of its own. */
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : inode->i_sb->s_dev;
 
 	seq_printf(m, "%u\t%s\t%d\t%u\t%d\t%u\t%lu\t%lu\t%u:%u\t%lu\t",
@@ -145,11 +144,11 @@ static int contexts_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* The first knode from a number on, held; the number becomes its own. */
+/* Get the first knode with an id of *@pos or higher, and set *@pos to the id. */
 static struct knode *contexts_find_from(loff_t *pos)
 {
 	unsigned long id = *pos;
-	struct knode *knode = kmap_get_from(&id);
+	struct knode *knode = knode_get_from(&id);
 
 	if (knode)
 		*pos = id;

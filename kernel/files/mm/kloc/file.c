@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of files: the hooks that say that a file is used.
+ * Contexts of files: the hooks that note uses of files.
  */
 #include <linux/blkdev.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/magic.h>
 #include <linux/pagemap.h>
+#include <linux/percpu.h>
 #include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/shmem_fs.h>
@@ -14,7 +16,10 @@
 
 #include <trace/events/kloc.h>
 
-/* Was it said where the memory of a file of tmpfs should be? */
+/* End of the pause in which this CPU creates no knode, after a failure; jiffies. */
+static DEFINE_PER_CPU(unsigned long, kloc_next_try) = INITIAL_JIFFIES;
+
+/* Test whether a file of tmpfs has a memory policy. */
 static bool kloc_has_mempolicy(struct inode *inode)
 {
 	return shmem_mapping(inode->i_mapping) &&
@@ -26,8 +31,8 @@ static bool kloc_gets_context(struct inode *inode)
 	if (S_ISBLK(inode->i_mode))
 		return sb_is_blkdev_sb(inode->i_sb);
 	/*
-	 * What the kernel mounted itself has no files but memory of applications
-	 * (System V's, memfd's, shared and anonymous), secret or drivers' memory.
+	 * Internal mounts hold no files but memory of applications (System V, memfd,
+	 * shared anonymous), secret memory, and memory of drivers.
 	 */
 	return S_ISREG(inode->i_mode) && !IS_DAX(inode) &&
 	       !(inode->i_sb->s_flags & SB_KERNMOUNT) &&
@@ -37,45 +42,46 @@ static bool kloc_gets_context(struct inode *inode)
 }
 
 /**
- * kloc_knode_make() - make the knode of an inode that has none, if it gets one
- * @inode: the inode, which the caller has a reference to
+ * kloc_is_eligible() - test whether a mapping's file gets a context if this task uses it
+ * @mapping: the mapping
+ *
+ * Context: the inode of @mapping cannot be freed.
+ * Return: true if the file gets one, while a policy with contexts is selected.
+ */
+bool kloc_is_eligible(const struct address_space *mapping)
+{
+	return mapping->host && kloc_chosen() && kloc_gets_context(mapping->host);
+}
+
+/**
+ * kloc_knode_make() - create the knode of an inode, if the inode should have one
+ * @inode: the inode, without a knode; the caller holds a reference
  *
  * Context: RCU read-side critical section.
  * Return: the knode; NULL if there is none.
  */
 struct knode *kloc_knode_make(struct inode *inode)
 {
-	const struct tiering_node *tn;
+	struct knode *knode;
 
 	if (!READ_ONCE(kloc_ready) || !kloc_chosen() || !kloc_gets_context(inode))
 		return NULL;
-	tn = rcu_dereference_check(tiering_near[numa_node_id()],
-				   rcu_read_lock_any_held());
-	return knode_make(inode, GFP_NOWAIT | __GFP_NOWARN,
-			  tn ? tn->nid : NUMA_NO_NODE);
-}
-
-/* Tell the policy that a context has become active. */
-static void kloc_tell_active(struct knode *knode)
-{
-	const struct tiering_policy *policy;
-	struct tiering_node *tn;
-
-	rcu_read_lock();
-	policy = rcu_dereference(tiering_selected);
-	tn = rcu_dereference(tiering_near[numa_node_id()]);
-	if (policy && policy->knode_active && tn)
-		policy->knode_active(tn, knode);
-	rcu_read_unlock();
+	/* Back off: in a full cgroup, each read would try again in vain. */
+	if (time_is_after_jiffies(this_cpu_read(kloc_next_try)))
+		return NULL;
+	knode = knode_make(inode, GFP_NOWAIT | __GFP_NOWARN, tiering_fast_nid());
+	if (!knode)
+		this_cpu_write(kloc_next_try, jiffies + 1);
+	return knode;
 }
 
 static void kloc_touch(struct knode *knode)
 {
 	if (knode_touch(knode))
-		kloc_tell_active(knode);
+		tiering_context_active(knode);
 }
 
-/* A file is opened, and there may be more to do than to note that it is in use. */
+/* The slow path of opening a file: create the knode, or note its use. */
 static noinline void kloc_note_open(struct inode *inode)
 {
 	struct knode *knode;
@@ -84,10 +90,8 @@ static noinline void kloc_note_open(struct inode *inode)
 		return;
 	kloc_enter();
 	knode = kloc_knode_of(inode);
-	if (knode) {
-		clear_bit(KNODE_STREAM, &knode->flags);
+	if (knode)
 		kloc_touch(knode);
-	}
 	kloc_leave();
 }
 
@@ -97,7 +101,9 @@ void __kloc_file_open(struct file *file)
 	struct knode *knode;
 	bool noted;
 
-	/* Files that were used a moment ago end here. */
+	/*
+	 * The fast path: the knode is on a CPU's list and was used since the last scan.
+	 */
 	kloc_enter();
 	knode = knode_dereference(file_inode(file)->i_knode);
 	noted = knode && !(READ_ONCE(knode->flags) & KNODE_SPECIAL) &&
@@ -110,18 +116,18 @@ void __kloc_file_open(struct file *file)
 		kloc_note_open(file_inode(file));
 }
 
-/* Nobody has the file open any more: its context is inactive at once (4.5). */
+/* Make the context of a file inactive at its last close (4.5). */
 static void kloc_close_last(struct inode *inode, struct knode *knode)
 {
 	unsigned long flags = READ_ONCE(knode->flags);
 
-	/* A file system uses its own without having it open. */
+	/* Block devices stay active: file systems use them without opening them. */
 	if ((flags & (BIT(KNODE_INUSE) | BIT(KNODE_BLOCKDEV))) != BIT(KNODE_INUSE))
 		return;
 	knode_deactivate(knode);
 	/*
-	 * Who opened it meanwhile may have found it active. The change of the
-	 * flag is a full barrier, and so is what opening it does.
+	 * An open meanwhile may have found the knode active. Both sides change
+	 * KNODE_INUSE with a full barrier.
 	 */
 	if (knode_is_open(inode))
 		knode_touch(knode);
@@ -141,7 +147,7 @@ void __kloc_file_close(struct inode *inode)
 	kloc_leave();
 }
 
-/* A file is read or written, and there may be something to note. */
+/* The slow path of reading or writing a file: create the knode, or note its use. */
 static noinline void kloc_note_access(const struct file *file)
 {
 	struct inode *inode = file_inode(file);
@@ -151,13 +157,8 @@ static noinline void kloc_note_access(const struct file *file)
 		return;
 	kloc_enter();
 	knode = kloc_knode_of(inode);
-	if (knode) {
-		/* POSIX_FADV_NOREUSE: it says so itself. */
-		if (unlikely(file->f_mode & FMODE_NOREUSE) &&
-		    !test_bit(KNODE_STREAM, &knode->flags))
-			set_bit(KNODE_STREAM, &knode->flags);
+	if (knode)
 		kloc_touch(knode);
-	}
 	kloc_leave();
 }
 
@@ -167,10 +168,10 @@ void __kloc_file_access(const struct file *file)
 	const struct knode *knode;
 	bool noted;
 
-	/* Nearly all reads and writes end here, so it is as short as can be. */
+	/* The fast path of nearly all reads and writes. */
 	kloc_enter();
 	knode = knode_dereference(file_inode(file)->i_knode);
-	noted = knode && knode_is_touched(knode) && !(file->f_mode & FMODE_NOREUSE);
+	noted = knode && knode_is_touched(knode);
 	kloc_leave();
 	if (!noted)
 		kloc_note_access(file);

@@ -2,8 +2,8 @@
 /*
  * Contexts of files: the map of all knodes (4.2).
  *
- * An xarray in place of the paper's red-black tree: it is walked under RCU. Ids are
- * used again, so that it has no more nodes than the knodes need.
+ * An xarray in place of the paper's red-black tree, for walks under RCU. Ids are used
+ * again, to keep the xarray compact.
  */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
@@ -11,15 +11,15 @@
 
 #include "kloc.h"
 
-DEFINE_XARRAY_ALLOC1(kloc_kmap);
+DEFINE_XARRAY_ALLOC1(knode_kmap);
 
-/* Changed under the lock of the kmap. */
-static unsigned long kmap_knodes;
+/* Number of knodes in the kmap. Written under its lock. */
+static unsigned long knode_registered;
 
 /**
  * add_to_kmap() - add a knode to the kmap (table 2)
  * @knode: the knode, new and inactive
- * @gfp: how to allocate
+ * @gfp: allocation flags
  *
  * Context: RCU read-side critical section, if @gfp does not allow to sleep.
  * Return: 0 or -ENOMEM.
@@ -28,51 +28,51 @@ int add_to_kmap(struct knode *knode, gfp_t gfp)
 {
 	int error;
 
-	xa_lock(&kloc_kmap);
-	error = __xa_alloc(&kloc_kmap, &knode->id, knode, xa_limit_32b, gfp);
+	xa_lock(&knode_kmap);
+	error = __xa_alloc(&knode_kmap, &knode->id, knode, xa_limit_32b, gfp);
 	if (!error)
-		WRITE_ONCE(kmap_knodes, kmap_knodes + 1);
-	xa_unlock(&kloc_kmap);
+		WRITE_ONCE(knode_registered, knode_registered + 1);
+	xa_unlock(&knode_kmap);
 	return error;
 }
 
 /**
- * kmap_remove() - take a knode out of the kmap
+ * knode_unregister() - remove a knode from the kmap
  * @knode: the knode
  */
-void kmap_remove(struct knode *knode)
+void knode_unregister(struct knode *knode)
 {
-	xa_lock(&kloc_kmap);
-	__xa_erase(&kloc_kmap, knode->id);
-	WRITE_ONCE(kmap_knodes, kmap_knodes - 1);
-	xa_unlock(&kloc_kmap);
+	xa_lock(&knode_kmap);
+	__xa_erase(&knode_kmap, knode->id);
+	WRITE_ONCE(knode_registered, knode_registered - 1);
+	xa_unlock(&knode_kmap);
 }
 
 /**
- * kmap_count() - how many knodes are there?
+ * knode_count() - get the number of knodes
  *
  * Return: the count.
  */
-unsigned long kmap_count(void)
+unsigned long knode_count(void)
 {
-	return READ_ONCE(kmap_knodes);
+	return READ_ONCE(knode_registered);
 }
 
 /**
- * kmap_set_fast() - any knode may have pages on a node of fast memory
- * @index: of the node
+ * knode_all_set_fast() - note for all knodes that they may have pages on a fast node
+ * @index: index of the node
  *
- * For a node that begins to take part when there are knodes already.
+ * For a node that is added while there are knodes.
  *
  * Context: may sleep.
  */
-void kmap_set_fast(unsigned int index)
+void knode_all_set_fast(unsigned int index)
 {
 	struct knode *knode;
 	unsigned long id;
 
 	rcu_read_lock();
-	xa_for_each(&kloc_kmap, id, knode) {
+	xa_for_each(&knode_kmap, id, knode) {
 		knode_set_fast(knode, index, true);
 		cond_resched_rcu();
 	}
@@ -80,45 +80,45 @@ void kmap_set_fast(unsigned int index)
 }
 
 /**
- * kmap_get_from() - find the first knode from an id on
- * @id: the id; it becomes that of the knode
+ * knode_get_from() - get the first knode with an id or a higher one
+ * @id: the id; set to the id of the knode
  *
- * Return: the knode, to be given up with knode_put(); NULL if there is none.
+ * Return: the knode, which the caller has to put; NULL if there is none.
  */
-struct knode *kmap_get_from(unsigned long *id)
+struct knode *knode_get_from(unsigned long *id)
 {
 	struct knode *knode;
 
 	rcu_read_lock();
-	knode = xa_find(&kloc_kmap, id, ULONG_MAX, XA_PRESENT);
+	knode = xa_find(&knode_kmap, id, ULONG_MAX, XA_PRESENT);
 	while (knode && !knode_tryget(knode))
-		knode = xa_find_after(&kloc_kmap, id, ULONG_MAX, XA_PRESENT);
+		knode = xa_find_after(&knode_kmap, id, ULONG_MAX, XA_PRESENT);
 	rcu_read_unlock();
 	return knode;
 }
 
 /**
- * kmap_get_random() - find any knodes that may have pages on a node
- * @index: of a node of fast memory
- * @knodes: filled in with them
- * @most: room in @knodes
+ * knode_get_random() - get random knodes that may have pages on a node
+ * @index: index of the node
+ * @knodes: filled in with the knodes
+ * @most: size of @knodes
  *
- * What cold ones have to be compared with.
+ * For the policy kloc-random, the control for demotion of cold knodes.
  *
- * Return: how many there are; knode_put() each when done with it.
+ * Return: the number of knodes; the caller has to put each.
  */
-unsigned int kmap_get_random(unsigned int index, struct knode **knodes,
-			     unsigned int most)
+unsigned int knode_get_random(unsigned int index, struct knode **knodes,
+			      unsigned int most)
 {
 	unsigned int tries, count = 0;
 	unsigned long id;
 
-	/* Most ids below the count are in use, as they are used again. */
+	/* Ids are used again, so most ids below the count exist. */
 	for (tries = 0; tries < 8 * most && count < most; tries++) {
 		struct knode *knode;
 
-		id = 1 + get_random_u32_below(kmap_count() + 1);
-		knode = kmap_get_from(&id);
+		id = 1 + get_random_u32_below(knode_count() + 1);
+		knode = knode_get_from(&id);
 		if (knode && knode_fast(knode, index))
 			knodes[count++] = knode;
 		else if (knode)

@@ -2,10 +2,10 @@
 /*
  * Contexts of files: the life of a knode.
  *
- * A knode belongs to its inode and goes with it. It is made when it is needed
- * first, and holds no reference to the inode. Whoever found the knode elsewhere
- * follows knode->inode under RCU: it is cleared before the inode is freed, and
- * file systems free inodes after a grace period.
+ * A knode belongs to its inode, and is removed with it. It is created at the first use,
+ * and holds no reference to the inode. Others dereference knode->inode under RCU: the
+ * pointer is cleared before the inode is freed, and file systems free inodes after a
+ * grace period.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -21,7 +21,7 @@
 
 static struct kmem_cache *knode_cache __ro_after_init;
 
-/* Allocate a knode, on one node if there is room (4.2.2). */
+/* Allocate a knode, on node @nid if there is room (4.2.2). */
 static struct knode *knode_alloc(gfp_t gfp, int nid)
 {
 	struct knode *knode = NULL;
@@ -41,7 +41,7 @@ static struct knode *knode_alloc(gfp_t gfp, int nid)
 }
 
 /**
- * knode_put() - end the use of a knode
+ * knode_put() - drop a reference to a knode
  * @knode: the knode
  */
 void knode_put(struct knode *knode)
@@ -51,11 +51,11 @@ void knode_put(struct knode *knode)
 }
 
 /**
- * map_knode() - give an inode its knode (table 2)
+ * map_knode() - attach a knode to its inode (table 2)
  * @knode: the knode, which is in the kmap already
- * @inode: the inode, which the caller has a reference to
+ * @inode: the inode; the caller holds a reference
  *
- * Return: 0, or -EEXIST if the inode has got one meanwhile.
+ * Return: 0, or -EEXIST if the inode has another knode by now.
  */
 int map_knode(struct knode *knode, struct inode *inode)
 {
@@ -67,21 +67,21 @@ int map_knode(struct knode *knode, struct inode *inode)
 	return other ? -EEXIST : 0;
 }
 
-/* Nobody finds the knode any more after this, but who has found it. */
+/* Hide a knode from all searches, and drop the inode's reference to it. */
 static void knode_bury(struct knode *knode)
 {
-	/* Before it is taken off its list, see lists.c; a full barrier. */
+	/* Before the knode is taken off its list, see lists.c; a full barrier. */
 	test_and_set_bit(KNODE_DEAD, &knode->flags);
 	knode_list_del(knode);
-	kmap_remove(knode);
+	knode_unregister(knode);
 	RCU_INIT_POINTER(knode->inode, NULL);
 	knode_put(knode);
 }
 
 /*
- * A file may have pages from a time when it had no context. Where they are nobody
- * knows: the first who walks over them finds out. Its context can be found by now, so
- * that of what comes from here on it is told.
+ * Note that a file may have older pages, on any node, from before it had a context. The
+ * first walk finds out. The knode is visible by now, so later pages are noted when they
+ * are added.
  */
 static void knode_adopt(struct knode *knode, const struct inode *inode)
 {
@@ -95,10 +95,10 @@ static void knode_adopt(struct knode *knode, const struct inode *inode)
 }
 
 /**
- * knode_make() - make the knode of an inode, if it has none
- * @inode: the inode, which the caller has a reference to
- * @gfp: how to allocate
- * @nid: node that the knode should be on, or NUMA_NO_NODE
+ * knode_make() - create the knode of an inode, if it has none
+ * @inode: the inode; the caller holds a reference
+ * @gfp: allocation flags
+ * @nid: preferred node of the knode, or NUMA_NO_NODE
  *
  * Context: RCU read-side critical section.
  * Return: the inode's knode, or NULL if there is no memory.
@@ -113,9 +113,12 @@ struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid)
 	knode = knode_alloc(gfp, nid);
 	if (!knode)
 		return NULL;
+	/*
+	 * Block devices are active: a file system uses its device without opening it.
+	 */
 	if (S_ISBLK(inode->i_mode))
-		__set_bit(KNODE_BLOCKDEV, &knode->flags);
-	/* It counts as used in this scan. */
+		knode->flags = BIT(KNODE_BLOCKDEV) | BIT(KNODE_INUSE);
+	/* A new knode counts as used in this scan. */
 	knode->history = BIT(0);
 	if (add_to_kmap(knode, gfp)) {
 		knode_put(knode);
@@ -127,14 +130,14 @@ struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid)
 	}
 	knode_adopt(knode, inode);
 	trace_kloc_knode_create(knode, inode);
-	/* One that is not used may leave, too. */
+	/* Passes must find inactive knodes, too. */
 	knode_list_add(knode);
 	return knode;
 }
 
 /**
- * knode_kill() - take an inode's knode away, as the inode goes
- * @inode: the inode, which may have none
+ * knode_kill() - remove the knode of an inode that is being destroyed
+ * @inode: the inode, which may have no knode
  */
 void knode_kill(struct inode *inode)
 {
@@ -144,7 +147,7 @@ void knode_kill(struct inode *inode)
 		knode_bury(knode);
 }
 
-/* Like knode_kill(), unless the inode goes at this very moment. */
+/* Remove a knode, unless the destruction of its inode removes it at the same time. */
 static void knode_kill_found(struct knode *knode)
 {
 	struct inode *inode = rcu_dereference(knode->inode);
@@ -155,9 +158,9 @@ static void knode_kill_found(struct knode *knode)
 }
 
 /**
- * knode_kill_all() - take all knodes away, when none are made any more
+ * knode_kill_all() - remove all knodes, after the last one was created
  *
- * Inodes may go meanwhile and take their knodes with them.
+ * Destroying an inode meanwhile may remove its knode.
  */
 void knode_kill_all(void)
 {
@@ -165,7 +168,7 @@ void knode_kill_all(void)
 	unsigned long id;
 
 	rcu_read_lock();
-	xa_for_each(&kloc_kmap, id, knode) {
+	xa_for_each(&knode_kmap, id, knode) {
 		knode_kill_found(knode);
 		cond_resched_rcu();
 	}
@@ -173,21 +176,38 @@ void knode_kill_all(void)
 }
 
 /**
- * knode_activate() - a knode is used for the first time since a scan, or since it
+ * knode_note_use() - note that a knode is used in this scan
+ * @knode: the knode
+ */
+void knode_note_use(struct knode *knode)
+{
+	WRITE_ONCE(knode->age, 0);
+	WRITE_ONCE(knode->history, READ_ONCE(knode->history) | BIT(0));
+	knode_clear_stuck(knode);
+}
+
+/**
+ * knode_activate() - make a knode active at its first use since a scan or since it
  * became inactive
  * @knode: the knode
  *
  * Context: RCU read-side critical section.
- * Return: whether it was inactive until now.
+ * Return: true if the knode was inactive.
  */
 bool knode_activate(struct knode *knode)
 {
 	bool was_inactive;
 
-	if (test_bit(KNODE_AGED, &knode->flags)) {
-		WRITE_ONCE(knode->age, 0);
-		WRITE_ONCE(knode->history, READ_ONCE(knode->history) | BIT(0));
-		clear_bit(KNODE_AGED, &knode->flags);
+	/*
+	 * Pairs with knode_get_older(): each side changes KNODE_AGED, writes age and
+	 * history, and checks the flag again. If the other side has changed the flag,
+	 * this side writes anew.
+	 */
+	while (test_bit(KNODE_AGED, &knode->flags) &&
+	       test_and_clear_bit(KNODE_AGED, &knode->flags)) {
+		knode_note_use(knode);
+		/* Order the writes before the check of the flag. */
+		smp_mb();
 	}
 	WRITE_ONCE(knode->cpu, raw_smp_processor_id());
 	was_inactive = !test_and_set_bit(KNODE_INUSE, &knode->flags);
@@ -201,7 +221,7 @@ bool knode_activate(struct knode *knode)
  * knode_deactivate() - make a knode inactive
  * @knode: the knode
  *
- * It stays on the list that it is on, until a scan passes it.
+ * The knode stays on its list until a scan passes it.
  *
  * Context: RCU read-side critical section; the list may be locked.
  */
@@ -214,8 +234,8 @@ void knode_deactivate(struct knode *knode)
 /**
  * knode_set_fast() - note whether a knode may have pages on a node of fast memory
  * @knode: the knode
- * @index: of the node
- * @fast: false if all that it has there are about to be looked at
+ * @index: index of the node
+ * @fast: false if a walk over the knode's pages there is about to begin
  *
  * Context: RCU read-side critical section.
  */
@@ -225,23 +245,27 @@ void knode_set_fast(struct knode *knode, unsigned int index, bool fast)
 
 	if (!fast) {
 		clear_bit(bit, &knode->flags);
-		/* Pages that are looked at now: see knode_note_pages(). */
+		/* Before the walk, see knode_note_pages(). */
 		smp_mb__after_atomic();
 		return;
 	}
 	if (test_bit(bit, &knode->flags))
 		return;
 	set_bit(bit, &knode->flags);
-	/* What is on no list because it had none may leave from now on. */
-	if (READ_ONCE(knode->list) == KNODE_NO_LIST)
-		knode_list_add(knode);
+	/* Pairs with knode_list_add_cold(), which looks at the notes again. */
+	smp_mb__after_atomic();
+	/*
+	 * The knode may be on no list, without pages in fast memory, or on a cold list
+	 * of other nodes. On the list of a CPU, passes find it for all nodes.
+	 */
+	knode_list_add(knode);
 }
 
 /**
  * find_cpu() - find the CPU that used a knode last (table 2)
  * @knode: the knode
  *
- * Return: its number; it may be offline by now.
+ * Return: the number of the CPU, which may be offline by now.
  */
 unsigned int find_cpu(const struct knode *knode)
 {
@@ -249,7 +273,7 @@ unsigned int find_cpu(const struct knode *knode)
 }
 
 /**
- * knode_size() - how much memory does a knode take?
+ * knode_size() - get the size of a knode
  *
  * Return: bytes.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Contexts of files: knodes, the kmap of all of them, and the lists that say which
- * were used lately.
+ * Contexts of files: knodes, the kmap of all knodes, and the lists of recently used
+ * ones.
  *
  * After Kannan, Ren and Bhattacharjee, "KLOCs: Kernel-Level Object Contexts for
  * Heterogeneous Memory Systems", ASPLOS 2021; section numbers are that paper's.
- * What is in this part knows no tiers, and builds without NUMA and SMP.
+ * This part does not depend on tiers, and builds without NUMA and SMP.
  */
 #ifndef _MM_KLOC_KNODE_H
 #define _MM_KLOC_KNODE_H
@@ -22,40 +22,45 @@
 /* Bits of knode->flags. */
 enum knode_flag {
 	KNODE_INUSE,		/* is active (4.1), see knode_inuse() */
-	KNODE_AGED,		/* a scan has passed it since it was used */
-	KNODE_BLOCKDEV,		/* of a block device: owned by no file */
-	KNODE_STREAM,		/* what is used of it will not be used again */
+	KNODE_AGED,		/* unused since the last scan */
+	KNODE_BLOCKDEV,		/* context of a block device, not of a file */
 	KNODE_SLOW,		/* may have pages in slow memory */
 	KNODE_QUEUED,		/* waits for its promotion */
-	KNODE_DEAD,		/* its inode is about to go */
+	KNODE_DEAD,		/* detached from its inode */
 	KNODE_FAST,		/* may have pages on the first node of fast memory */
 };
 
-/* Nodes of fast memory that are told apart; there may be more, see knode_fast(). */
+/* Number of bits for nodes of fast memory; more nodes share bits, see knode_fast(). */
 #define KNODE_FAST_NODES	8
 
-/* Of these bits a knode has only the first while it is in use and a scan has not passed. */
+/* The first of as many bits: no page of the knode could be demoted from that node. */
+#define KNODE_STUCK		(KNODE_FAST + KNODE_FAST_NODES)
+
+/* Scans after which the pages of a stuck knode are tried again. */
+#define KNODE_STUCK_SCANS	8
+
+/* An active knode that was used in this scan has only the first of these bits. */
 #define KNODE_USED_MASK		(BIT(KNODE_INUSE) | BIT(KNODE_AGED))
 
-/* With one of these there is something to do when a file is opened, or closed. */
+/* Any of these bits sends an open to the slow path. */
 #define KNODE_SPECIAL		(BIT(KNODE_AGED) | BIT(KNODE_BLOCKDEV) | \
-				 BIT(KNODE_STREAM) | BIT(KNODE_SLOW))
+				 BIT(KNODE_SLOW))
 
 /**
  * struct knode - the context of a file or a block device
- * @inode: whose context this is, NULL once the inode is about to go. May be
- *	followed under RCU.
+ * @inode: inode of the context, NULL once the inode is being destroyed. RCU protects
+ *	it.
  * @flags: bits of enum knode_flag
- * @link: in the list that @list says
- * @rcu: for freeing it, when nobody has it any more
- * @refs: one for as long as the inode has this knode, one for each user that
- *	sleeps meanwhile; never a reference to the inode
- * @id: where it is in the kmap
- * @list: the list that it is on, KNODE_NO_LIST for none; see lists.c
- * @cpu: that used it last
- * @age: scans since it was used (4.3)
- * @history: in which of the last eight scans it was used, bit 0 for this one; nothing
- *	is known of those before it became cold
+ * @link: link in the list @list
+ * @rcu: for kfree_rcu(), after the last reference
+ * @refs: one for the inode, and one for each user that sleeps; a knode holds no
+ *	reference to its inode
+ * @id: index in the kmap
+ * @list: number of the knode's list, KNODE_NO_LIST for none; see lists.c
+ * @cpu: CPU of the last use
+ * @age: scans since the last use (4.3)
+ * @history: the scans of the last eight with a use, bit 0 for this scan; cleared when
+ *	the knode becomes cold
  */
 struct knode {
 	struct inode __rcu *inode;
@@ -72,10 +77,10 @@ struct knode {
 	u8 history;
 };
 
-/* All knodes (4.2), by their id. Iterable under RCU. */
-extern struct xarray kloc_kmap;
+/* All knodes (4.2), by id. Iterable under RCU. */
+extern struct xarray knode_kmap;
 
-/* Follow a pointer of knodes or to one, in any kind of RCU section. */
+/* Dereference a pointer of or to a knode, in any kind of RCU section. */
 #define knode_dereference(p)	rcu_dereference_check(p, rcu_read_lock_any_held())
 
 /* knode.c */
@@ -84,6 +89,7 @@ struct knode *knode_make(struct inode *inode, gfp_t gfp, int nid);
 void knode_kill(struct inode *inode);
 void knode_kill_all(void);
 void knode_put(struct knode *knode);
+void knode_note_use(struct knode *knode);
 bool knode_activate(struct knode *knode);
 void knode_deactivate(struct knode *knode);
 void knode_set_fast(struct knode *knode, unsigned int index, bool fast);
@@ -92,35 +98,58 @@ unsigned int knode_size(void);
 
 /* kmap.c */
 int add_to_kmap(struct knode *knode, gfp_t gfp);
-void kmap_remove(struct knode *knode);
-unsigned long kmap_count(void);
-void kmap_set_fast(unsigned int index);
-unsigned int kmap_get_random(unsigned int index, struct knode **knodes,
-			     unsigned int most);
-struct knode *kmap_get_from(unsigned long *id);
+void knode_unregister(struct knode *knode);
+unsigned long knode_count(void);
+void knode_all_set_fast(unsigned int index);
+unsigned int knode_get_random(unsigned int index, struct knode **knodes,
+			      unsigned int most);
+struct knode *knode_get_from(unsigned long *id);
 
 /* lists.c */
 
-/* Numbers of lists: none, those of cold ones, then those of CPUs. */
+/* Numbers of lists: none, lists of cold knodes by set of nodes, then lists of CPUs. */
 #define KNODE_NO_LIST		0
-#define KNODE_COLD_LIST		1
-#define KNODE_USED_LIST		(KNODE_COLD_LIST + KNODE_FAST_NODES)
+#define KNODE_USED_LIST		BIT(KNODE_FAST_NODES)
+
+/* The largest number of knodes that a step of a pass checks. */
+#define KNODE_LIST_LOOK		32U
+
+/**
+ * struct knode_pass - a pass over the lists of all CPUs
+ * @next: number of the current list's CPU plus one; 0 before and after the pass
+ * @left: knodes of that list that are left to check
+ */
+struct knode_pass {
+	unsigned int next;
+	unsigned int left;
+};
 
 void knode_list_add(struct knode *knode);
 void knode_list_add_cold(struct knode *knode);
 void knode_list_del(struct knode *knode);
-unsigned int knode_lists_age(u8 inactive_age, u8 cold_age);
-void knode_lists_settle(u8 age);
+bool knode_pass_age(struct knode_pass *pass, u8 inactive_age, u8 cold_age);
+bool knode_pass_collect(struct knode_pass *pass, u8 age);
+unsigned int knode_pass_find_aged(struct knode_pass *pass, unsigned int index, u8 age,
+				  struct knode **knodes, unsigned int most);
 unsigned int get_LRU_knodes(unsigned int index, struct knode **knodes,
-			    unsigned int most);
-unsigned int knode_get_aged(unsigned int index, u8 age, struct knode **knodes,
 			    unsigned int most);
 
 /**
- * knode_inuse() - is a knode active (4.1)?
+ * knode_pass_is_over() - test whether a pass has ended or not begun
+ * @pass: the pass
+ *
+ * Return: true if the next step begins a new pass.
+ */
+static inline bool knode_pass_is_over(const struct knode_pass *pass)
+{
+	return !pass->next;
+}
+
+/**
+ * knode_inuse() - test whether a knode is active (4.1)
  * @knode: the knode
  *
- * Return: true if it is.
+ * Return: true if the knode is active.
  */
 static inline bool knode_inuse(const struct knode *knode)
 {
@@ -128,11 +157,11 @@ static inline bool knode_inuse(const struct knode *knode)
 }
 
 /**
- * knode_fast() - may a knode have pages on a node of fast memory?
+ * knode_fast() - test whether a knode may have pages on a node of fast memory
  * @knode: the knode
- * @index: of the node. Nodes whose index differs by KNODE_FAST_NODES share a note.
+ * @index: index of the node; nodes whose indices differ by KNODE_FAST_NODES share a bit
  *
- * Return: true if it may.
+ * Return: true if the knode may have pages there.
  */
 static inline bool knode_fast(const struct knode *knode, unsigned int index)
 {
@@ -140,10 +169,10 @@ static inline bool knode_fast(const struct knode *knode, unsigned int index)
 }
 
 /**
- * knode_fast_nodes() - on which nodes of fast memory may a knode have pages?
+ * knode_fast_nodes() - get the nodes of fast memory where a knode may have pages
  * @knode: the knode
  *
- * Return: a bit for each index.
+ * Return: a bit for each index modulo KNODE_FAST_NODES.
  */
 static inline unsigned long knode_fast_nodes(const struct knode *knode)
 {
@@ -152,10 +181,60 @@ static inline unsigned long knode_fast_nodes(const struct knode *knode)
 }
 
 /**
- * knode_is_listed() - is a knode on the list of a CPU?
+ * knode_set_stuck() - note that no page of a knode could be demoted from a node
+ * @knode: the knode
+ * @index: index of the node, as for knode_fast()
+ *
+ * A use of the knode clears the note, and so do KNODE_STUCK_SCANS scans.
+ */
+static inline void knode_set_stuck(struct knode *knode, unsigned int index)
+{
+	set_bit(KNODE_STUCK + index % KNODE_FAST_NODES, &knode->flags);
+}
+
+/**
+ * knode_is_stuck() - test whether no page of a knode could be demoted from a node
+ * @knode: the knode
+ * @index: index of the node, as for knode_fast()
+ *
+ * Return: true if knode_set_stuck() noted that in the last scans.
+ */
+static inline bool knode_is_stuck(const struct knode *knode, unsigned int index)
+{
+	return test_bit(KNODE_STUCK + index % KNODE_FAST_NODES, &knode->flags);
+}
+
+/**
+ * knode_may_leave() - test whether a knode may have pages that can be demoted
  * @knode: the knode
  *
- * Return: true if it is.
+ * Return: false if the knode is stuck on all nodes where it may have pages.
+ */
+static inline bool knode_may_leave(const struct knode *knode)
+{
+	unsigned long stuck = (READ_ONCE(knode->flags) >> KNODE_STUCK) &
+			      (BIT(KNODE_FAST_NODES) - 1);
+
+	return !stuck || knode_fast_nodes(knode) & ~stuck;
+}
+
+/**
+ * knode_clear_stuck() - clear the notes that no page of a knode could be demoted
+ * @knode: the knode
+ */
+static inline void knode_clear_stuck(struct knode *knode)
+{
+	const unsigned long all = GENMASK(KNODE_STUCK + KNODE_FAST_NODES - 1, KNODE_STUCK);
+
+	if (READ_ONCE(knode->flags) & all)
+		set_mask_bits(&knode->flags, all, 0);
+}
+
+/**
+ * knode_is_listed() - test whether a knode is on the list of a CPU
+ * @knode: the knode
+ *
+ * Return: true if the knode is on such a list.
  */
 static inline bool knode_is_listed(const struct knode *knode)
 {
@@ -163,10 +242,10 @@ static inline bool knode_is_listed(const struct knode *knode)
 }
 
 /**
- * knode_is_touched() - is there nothing to note of a knode that is used?
+ * knode_is_touched() - test whether a use of a knode is noted already
  * @knode: the knode
  *
- * Return: true if it is active, and was used since the last scan.
+ * Return: true if the knode is active and was used since the last scan.
  */
 static inline bool knode_is_touched(const struct knode *knode)
 {
@@ -174,11 +253,11 @@ static inline bool knode_is_touched(const struct knode *knode)
 }
 
 /**
- * knode_touch() - a knode is used
+ * knode_touch() - note a use of a knode, and make it active
  * @knode: the knode
  *
  * Context: RCU read-side critical section.
- * Return: whether it was inactive until now.
+ * Return: true if the knode was inactive.
  */
 static inline bool knode_touch(struct knode *knode)
 {
@@ -186,10 +265,10 @@ static inline bool knode_touch(struct knode *knode)
 }
 
 /**
- * knode_tryget() - keep a knode that was found under RCU
+ * knode_tryget() - get a reference to a knode that was found under RCU
  * @knode: the knode
  *
- * Return: false if it is being freed.
+ * Return: false if the knode is being freed.
  */
 static inline bool knode_tryget(struct knode *knode)
 {
@@ -197,13 +276,13 @@ static inline bool knode_tryget(struct knode *knode)
 }
 
 /**
- * knode_is_open() - is a file open, or mapped for writing?
- * @inode: of the file
+ * knode_is_open() - test whether a file is open, or mapped for writing
+ * @inode: inode of the file
  *
- * The kernel counts those that are open already. So it does not matter whether
- * contexts were on when a file was opened.
+ * Uses the kernel's own counts, which include files that were opened before contexts
+ * were on.
  *
- * Return: true if it is.
+ * Return: true if the file is open.
  */
 static inline bool knode_is_open(const struct inode *inode)
 {

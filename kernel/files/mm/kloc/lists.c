@@ -1,62 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of files: the lists that say which knodes were used lately (4.3).
+ * Contexts of files: the lists of recently used knodes and of cold knodes (4.3).
  *
- * Each CPU has a list of the knodes that became active there, and each node of fast
- * memory one of those that are not in use and may have pages there, the one that is so
- * for longest first. A knode is on one list at most.
+ * Each CPU has a list of the knodes that became active there. A knode is cold if it is
+ * inactive and was unused for some scans. Cold knodes are on one list for each set of
+ * nodes of fast memory where they may have pages, the coldest first. A knode is on at
+ * most one list.
  *
- * A file that is opened and closed again and again stays on the list of a CPU, and only
- * the flags of its knode change. A scan passes over these lists: all get a scan older,
- * and what is not in use, and was not used for some scans, leaves for the list of cold
- * ones.
+ * Opening and closing a file repeatedly changes only the flags of its knode, which
+ * stays on the list of a CPU. Passes over these lists age all knodes by a scan, and
+ * find cold ones. There may be millions of knodes, so a pass has steps: each checks a
+ * few knodes at the head of a list, and moves them to its tail. Concurrent passes may
+ * skip a knode, or check it twice.
  *
- * knode->list changes from KNODE_NO_LIST with cmpxchg, under the lock of the list that
- * it is added to; and back under the same lock. Who adds one looks at KNODE_DEAD after
- * the first change, and who takes it away for good sets KNODE_DEAD before it looks at
- * knode->list: so a dead knode is on no list.
+ * knode->list changes from KNODE_NO_LIST with cmpxchg, under the lock of the new list,
+ * and back under the same lock. Adding a knode checks KNODE_DEAD after the first
+ * change; removing it for good sets KNODE_DEAD before it reads knode->list. So a dead
+ * knode is on no list.
  */
+#include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/sort.h>
 #include <linux/spinlock.h>
 
 #include "kloc.h"
 
 /**
  * struct knode_list - a list of knodes
- * @lock: of all in it
- * @head: the one that was added last is the last
- * @count: of knodes; read without the lock, too
+ * @lock: protects @head and @count
+ * @head: the knodes, the last one added at the tail
+ * @count: number of knodes; read without the lock, too
  */
 struct knode_list {
-	spinlock_t lock;	/* of head and count */
+	spinlock_t lock;	/* protects head and count */
 	struct list_head head;
 	unsigned int count;
 };
 
 static DEFINE_PER_CPU(struct knode_list, knode_used_lists);
-static struct knode_list knode_cold_lists[KNODE_FAST_NODES];
 
-/* Knodes that are looked at while a list is locked. */
-#define KNODE_LIST_LOOK		32
+/* Indexed by knode_fast_nodes(); the first one stays empty. */
+static struct knode_list knode_cold_lists[KNODE_USED_LIST];
+
+/* For each node, the last cold list of get_LRU_knodes(). */
+static u8 knode_cold_turns[KNODE_FAST_NODES];
+
+/* Number of the pass that ages knodes. One thread at a time makes such passes. */
+static unsigned int knode_age_pass;
 
 static struct knode_list *knode_list_of(u32 number)
 {
 	return number < KNODE_USED_LIST ?
-	       &knode_cold_lists[number - KNODE_COLD_LIST] :
+	       &knode_cold_lists[number] :
 	       per_cpu_ptr(&knode_used_lists, number - KNODE_USED_LIST);
 }
 
-/* Take a knode off a list, which is locked. */
+/* Take a knode off a locked list. */
 static void knode_unlink(struct knode_list *list, struct knode *knode)
 {
 	list_del_init(&knode->link);
 	WRITE_ONCE(list->count, list->count - 1);
-	/* After its link: who adds it to another list sees it unlinked. */
+	/*
+	 * After unlinking, so that adding the knode to another list sees it unlinked.
+	 */
 	smp_store_release(&knode->list, KNODE_NO_LIST);
 }
 
@@ -89,7 +101,7 @@ void knode_list_del(struct knode *knode)
 	while ((number = READ_ONCE(knode->list)) != KNODE_NO_LIST) {
 		list = knode_list_of(number);
 		spin_lock(&list->lock);
-		/* It may have come to another list meanwhile. */
+		/* The knode may be on another list by now. */
 		if (READ_ONCE(knode->list) == number && !list_empty(&knode->link))
 			knode_unlink(list, knode);
 		spin_unlock(&list->lock);
@@ -97,8 +109,8 @@ void knode_list_del(struct knode *knode)
 }
 
 /**
- * knode_list_add() - add a knode that is used to the list of this CPU
- * @knode: the knode; nothing happens if it is on the list of a CPU
+ * knode_list_add() - add a knode to the list of this CPU
+ * @knode: the knode; ignored if it is on the list of a CPU already
  */
 void knode_list_add(struct knode *knode)
 {
@@ -109,18 +121,27 @@ void knode_list_add(struct knode *knode)
 }
 
 /**
- * knode_list_add_cold() - add a knode that is not in use to those that may leave
- * @knode: the knode; nothing happens if it is on a list, or is in slow memory
+ * knode_list_add_cold() - add an inactive knode to its list of cold knodes
+ * @knode: the knode; ignored if it is on a list, or has no pages in fast memory
  */
 void knode_list_add_cold(struct knode *knode)
 {
 	unsigned long nodes = knode_fast_nodes(knode);
 
-	if (nodes)
-		knode_link(knode, KNODE_COLD_LIST + __ffs(nodes));
+	if (!nodes)
+		return;
+	knode_link(knode, nodes);
+	/*
+	 * The knode may have pages on another node by now. Pairs with the barrier in
+	 * knode_set_fast(); the change of knode->list is a full barrier.
+	 */
+	if (knode_fast_nodes(knode) & ~nodes)
+		knode_list_add(knode);
 }
 
-/* What is mapped is used without a system call; its pages tell. */
+/*
+ * Test whether a file is mapped. Only its pages' history shows uses through mappings.
+ */
 static bool knode_is_mapped(const struct knode *knode)
 {
 	struct inode *inode = rcu_dereference(knode->inode);
@@ -128,29 +149,89 @@ static bool knode_is_mapped(const struct knode *knode)
 	return inode && inode->i_mapping && mapping_mapped(inode->i_mapping);
 }
 
-/* A knode gets a scan older. */
+/*
+ * Make a knode inactive that was unused for @inactive_age scans. Block devices stay
+ * active, as file systems use them without opening them.
+ */
+static void knode_retire(struct knode *knode, u8 inactive_age)
+{
+	if (READ_ONCE(knode->age) < inactive_age || !knode_inuse(knode) ||
+	    test_bit(KNODE_BLOCKDEV, &knode->flags) || knode_is_mapped(knode))
+		return;
+	knode_deactivate(knode);
+	/*
+	 * A concurrent use may have found the knode active. Both sides change one flag
+	 * and then check the other, see knode_activate().
+	 */
+	if (!test_bit(KNODE_AGED, &knode->flags))
+		knode_activate(knode);
+}
+
+/* Age a knode by a scan. */
 static void knode_get_older(struct knode *knode, u8 inactive_age)
 {
-	u8 age = READ_ONCE(knode->age);
+	u8 age;
 
 	set_bit(KNODE_AGED, &knode->flags);
+	/*
+	 * Pairs with knode_activate(): the check below sees a use that clears the flag.
+	 */
+	smp_mb__after_atomic();
+	age = READ_ONCE(knode->age);
+	WRITE_ONCE(knode->age, min(age + 1, U8_MAX));
 	WRITE_ONCE(knode->history, READ_ONCE(knode->history) << 1);
-	/* What no file owns is aged by page. */
-	if (test_bit(KNODE_BLOCKDEV, &knode->flags))
-		return;
-	if (age < U8_MAX)
-		WRITE_ONCE(knode->age, age + 1);
-	if (age + 1 >= inactive_age && knode_inuse(knode) &&
-	    !knode_is_mapped(knode))
-		knode_deactivate(knode);
+	/* Order the writes before the check of the flag. A use overrides them. */
+	smp_mb();
+	if (!test_bit(KNODE_AGED, &knode->flags))
+		knode_note_use(knode);
+	else
+		knode_retire(knode, inactive_age);
+	if ((knode_age_pass + knode->id) % KNODE_STUCK_SCANS == 0)
+		knode_clear_stuck(knode);
 }
 
 /*
- * Pass over some knodes of a CPU's list, which are put at its end. Those that are not in
- * use, and were not used for @cold_age scans, leave it, and are put in @cold. Unless
- * @inactive_age is 0, the others get a scan older. Return: how many left.
+ * Find the next list of a pass with @pass->left knodes to check. Return: NULL at the
+ * end of the pass; the next call begins a new one.
  */
-static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
+static struct knode_list *knode_pass_list(struct knode_pass *pass)
+{
+	struct knode_list *list = NULL;
+	unsigned int cpu;
+
+	if (pass->next) {
+		list = per_cpu_ptr(&knode_used_lists, pass->next - 1);
+		/* The list may be shorter by now: check no knode twice. */
+		pass->left = min(pass->left, READ_ONCE(list->count));
+	}
+	while (!pass->left) {
+		cpu = cpumask_next((int)pass->next - 1, cpu_possible_mask);
+		if (cpu >= nr_cpu_ids) {
+			pass->next = 0;
+			return NULL;
+		}
+		list = per_cpu_ptr(&knode_used_lists, cpu);
+		pass->next = cpu + 1;
+		pass->left = READ_ONCE(list->count);
+	}
+	return list;
+}
+
+/* Get the number of knodes, at most @most, that a step of a pass checks. */
+static unsigned int knode_pass_step(struct knode_pass *pass, unsigned int most)
+{
+	unsigned int looks = min3(pass->left, most, KNODE_LIST_LOOK);
+
+	pass->left -= looks;
+	return looks;
+}
+
+/*
+ * Check @looks knodes at the head of a CPU's list. Move inactive knodes that were
+ * unused for @cold_age scans, and are not stuck, to @cold. Move the others to the tail,
+ * and age them unless @inactive_age is 0. Return: the number of knodes in @cold.
+ */
+static unsigned int knode_list_look(struct knode_list *list, unsigned int looks,
 				    u8 cold_age, u8 inactive_age,
 				    struct knode **cold)
 {
@@ -161,7 +242,8 @@ static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
 	spin_lock(&list->lock);
 	while (looks-- && !list_empty(&list->head)) {
 		knode = list_first_entry(&list->head, struct knode, link);
-		if (!knode_inuse(knode) && READ_ONCE(knode->age) >= cold_age) {
+		if (!knode_inuse(knode) && READ_ONCE(knode->age) >= cold_age &&
+		    knode_may_leave(knode)) {
 			knode_unlink(list, knode);
 			if (knode_tryget(knode))
 				cold[count++] = knode;
@@ -176,178 +258,172 @@ static unsigned int knode_list_pass(struct knode_list *list, unsigned int looks,
 	return count;
 }
 
-/* Pass over a CPU's list once. Return: how many left. */
-static unsigned int knode_list_scan(struct knode_list *list, u8 cold_age,
-				    u8 inactive_age)
+/* Make a step of a pass that finds cold knodes. Return: false at the end of the pass. */
+static bool knode_pass_cold(struct knode_pass *pass, u8 cold_age, u8 inactive_age)
 {
-	unsigned int left = READ_ONCE(list->count), all = 0;
+	struct knode_list *list = knode_pass_list(pass);
 	struct knode *cold[KNODE_LIST_LOOK];
+	unsigned int i, count;
 
-	while (left) {
-		unsigned int looks = min(left, KNODE_LIST_LOOK), i, count;
-
-		count = knode_list_pass(list, looks, cold_age, inactive_age,
-					cold);
-		for (i = 0; i < count; i++) {
-			WRITE_ONCE(cold[i]->history, 0);
-			if (knode_inuse(cold[i]))
-				knode_list_add(cold[i]);
-			else
-				knode_list_add_cold(cold[i]);
-			knode_put(cold[i]);
-		}
-		all += count;
-		left -= looks;
-		cond_resched();
+	if (!list)
+		return false;
+	count = knode_list_look(list, knode_pass_step(pass, KNODE_LIST_LOOK),
+				cold_age, inactive_age, cold);
+	for (i = 0; i < count; i++) {
+		WRITE_ONCE(cold[i]->history, 0);
+		if (knode_inuse(cold[i]))
+			knode_list_add(cold[i]);
+		else
+			knode_list_add_cold(cold[i]);
+		knode_put(cold[i]);
 	}
-	return all;
+	return true;
 }
 
 /**
- * knode_lists_age() - age the knodes that were used lately by one scan (4.3)
- * @inactive_age: age at which a knode becomes inactive, though it is open
- * @cold_age: age at which a knode that is inactive becomes cold
+ * knode_pass_age() - age some of the recently used knodes by a scan (4.3)
+ * @pass: a pass over these knodes; one thread makes such passes
+ * @inactive_age: age at which a knode becomes inactive though its file is open; not 0
+ * @cold_age: age at which an inactive knode becomes cold
  *
- * Context: may sleep between knodes: there may be many.
- * Return: how many became cold.
+ * Return: false at the end of the pass.
  */
-unsigned int knode_lists_age(u8 inactive_age, u8 cold_age)
+bool knode_pass_age(struct knode_pass *pass, u8 inactive_age, u8 cold_age)
 {
-	unsigned int cpu, cold = 0;
-
-	for_each_possible_cpu(cpu)
-		cold += knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu),
-					cold_age, inactive_age);
-	return cold;
+	if (knode_pass_is_over(pass))
+		knode_age_pass++;
+	return knode_pass_cold(pass, cold_age, inactive_age);
 }
 
 /**
- * knode_lists_settle() - those that are not in use are cold from now on
- * @age: scans that they were not used for, at least
+ * knode_pass_collect() - list some of the inactive knodes as cold early
+ * @pass: a pass over the recently used knodes
+ * @age: least number of scans without use
  *
- * Before their time, because there is no room.
+ * For memory pressure: knode_pass_age() would list the knodes later.
  *
- * Context: may sleep.
+ * Return: false at the end of the pass.
  */
-void knode_lists_settle(u8 age)
+bool knode_pass_collect(struct knode_pass *pass, u8 age)
 {
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		knode_list_scan(per_cpu_ptr(&knode_used_lists, cpu), age, 0);
+	return knode_pass_cold(pass, age, 0);
 }
 
-/* Take the first knodes off a list of cold ones. */
-static unsigned int knode_take_cold(unsigned int index, struct knode **knodes,
-				    unsigned int most)
+/* Take the first knode off a list of cold knodes. */
+static struct knode *knode_take_cold(struct knode_list *list)
 {
-	struct knode_list *list = &knode_cold_lists[index % KNODE_FAST_NODES];
-	unsigned int count = 0;
-	struct knode *knode;
+	struct knode *knode, *taken = NULL;
 
 	if (!READ_ONCE(list->count))
-		return 0;
+		return NULL;
 	spin_lock(&list->lock);
-	while (count < most && !list_empty(&list->head)) {
+	while (!taken && !list_empty(&list->head)) {
 		knode = list_first_entry(&list->head, struct knode, link);
 		knode_unlink(list, knode);
 		if (knode_tryget(knode))
+			taken = knode;
+	}
+	spin_unlock(&list->lock);
+	return taken;
+}
+
+/**
+ * get_LRU_knodes() - take the coldest knodes that may have pages on a node (table 2)
+ * @index: index of the node of fast memory
+ * @knodes: filled in with knodes, which are taken off their lists
+ * @most: size of @knodes
+ *
+ * Each list has the coldest knodes first. The lists for the sets of nodes that include
+ * this one take turns.
+ *
+ * The caller calls knode_put() for each knode, and before that knode_list_add_cold()
+ * for a knode that keeps pages on the node, or knode_list_add() for one that is active
+ * again.
+ *
+ * Return: the number of knodes.
+ */
+unsigned int get_LRU_knodes(unsigned int index, struct knode **knodes,
+			    unsigned int most)
+{
+	u8 *turn = &knode_cold_turns[index % KNODE_FAST_NODES];
+	unsigned int nodes = READ_ONCE(*turn), lists, count = 0;
+
+	/* Half of all sets of nodes include this one. */
+	for (lists = KNODE_USED_LIST / 2; lists && count < most; lists--) {
+		nodes = (nodes + 1) % KNODE_USED_LIST;
+		nodes |= BIT(index % KNODE_FAST_NODES);
+		knodes[count] = knode_take_cold(&knode_cold_lists[nodes]);
+		if (!knodes[count])
+			continue;
+		count++;
+		lists = KNODE_USED_LIST / 2 + 1;
+	}
+	WRITE_ONCE(*turn, nodes);
+	return count;
+}
+
+/*
+ * Find knodes of an age at the head of a CPU's list. Move all checked ones to its tail.
+ */
+static unsigned int knode_list_find_aged(struct knode_list *list, unsigned int looks,
+					 unsigned int index, u8 age,
+					 struct knode **knodes)
+{
+	unsigned int count = 0;
+	struct knode *knode;
+
+	spin_lock(&list->lock);
+	while (looks-- && !list_empty(&list->head)) {
+		knode = list_first_entry(&list->head, struct knode, link);
+		list_rotate_left(&list->head);
+		if (READ_ONCE(knode->age) >= age && knode_fast(knode, index) &&
+		    !knode_is_stuck(knode, index) && knode_tryget(knode))
 			knodes[count++] = knode;
 	}
 	spin_unlock(&list->lock);
 	return count;
 }
 
-/**
- * get_LRU_knodes() - take the coldest knodes that may have pages on a node (table 2)
- * @index: of the node, a node of fast memory
- * @knodes: filled in with them, the coldest first; they are on no list any more
- * @most: room in @knodes
- *
- * Whoever has them calls knode_list_add_cold() for those that keep pages there, and
- * knode_put() for all. Some may be in use by now: that is for knode_list_add().
- *
- * Return: how many there are.
- */
-unsigned int get_LRU_knodes(unsigned int index, struct knode **knodes,
-			    unsigned int most)
+/* Order knodes by age, the oldest first. */
+static int knode_compare_age(const void *a, const void *b)
 {
-	unsigned int count, other, i;
-	struct knode *knode;
+	const struct knode *one = *(const struct knode * const *)a;
+	const struct knode *other = *(const struct knode * const *)b;
 
-	count = knode_take_cold(index, knodes, most);
-	/* Those that have pages on several nodes are on the list of one of them. */
-	for (other = 0; !count && other < KNODE_FAST_NODES; other++) {
-		if (other == index % KNODE_FAST_NODES)
-			continue;
-		for (i = 0; i < KNODE_LIST_LOOK && count < most; i++) {
-			if (!knode_take_cold(other, &knode, 1))
-				break;
-			if (knode_fast(knode, index)) {
-				knodes[count++] = knode;
-				continue;
-			}
-			knode_list_add_cold(knode);
-			knode_put(knode);
-		}
+	return READ_ONCE(other->age) - READ_ONCE(one->age);
+}
+
+/**
+ * knode_pass_find_aged() - find knodes on a node that were unused for some scans (4.3)
+ * @pass: a pass over the recently used knodes
+ * @index: index of the node of fast memory
+ * @age: least number of scans without use
+ * @knodes: filled in with held knodes, the oldest first
+ * @most: size of @knodes, and the largest number of knodes to check
+ *
+ * The knodes stay on their lists. Skips knodes that are stuck on the node.
+ *
+ * Context: may sleep.
+ * Return: the number of knodes, which the caller has to put. It may be 0 before
+ * knode_pass_is_over().
+ */
+unsigned int knode_pass_find_aged(struct knode_pass *pass, unsigned int index, u8 age,
+				  struct knode **knodes, unsigned int most)
+{
+	unsigned int looks, count = 0;
+	struct knode_list *list;
+
+	while (most) {
+		list = knode_pass_list(pass);
+		if (!list)
+			break;
+		looks = knode_pass_step(pass, most);
+		most -= looks;
+		count += knode_list_find_aged(list, looks, index, age, knodes + count);
+		cond_resched();
 	}
+	sort(knodes, count, sizeof(*knodes), knode_compare_age, NULL);
 	return count;
-}
-
-/* Keep those of the greatest ages, the oldest first. */
-static unsigned int knode_insert(struct knode **oldest, unsigned int count,
-				 unsigned int most, struct knode *knode)
-{
-	unsigned int place = count;
-
-	while (place && READ_ONCE(knode->age) > READ_ONCE(oldest[place - 1]->age))
-		place--;
-	if (place == most)
-		return count;
-	if (count == most)
-		count--;
-	memmove(oldest + place + 1, oldest + place,
-		(count - place) * sizeof(*oldest));
-	oldest[place] = knode;
-	return count + 1;
-}
-
-/**
- * knode_get_aged() - find knodes in use that were not used for some time (4.3)
- * @index: of a node of fast memory, where they may have pages
- * @age: scans that they were not used for, at least
- * @knodes: filled in with them, the oldest of those that were looked at first
- * @most: room in @knodes
- *
- * They stay on their lists. Of each CPU's list some are looked at, and put at its end.
- *
- * Return: how many there are; knode_put() each when done with it.
- */
-unsigned int knode_get_aged(unsigned int index, u8 age, struct knode **knodes,
-			    unsigned int most)
-{
-	unsigned int cpu, i, kept = 0, count = 0;
-	struct knode *knode;
-
-	rcu_read_lock();
-	for_each_possible_cpu(cpu) {
-		struct knode_list *list = per_cpu_ptr(&knode_used_lists, cpu);
-
-		spin_lock(&list->lock);
-		for (i = min(list->count, 4 * KNODE_LIST_LOOK); i; i--) {
-			knode = list_first_entry(&list->head, struct knode, link);
-			list_rotate_left(&list->head);
-			if (READ_ONCE(knode->age) >= age &&
-			    knode_fast(knode, index))
-				count = knode_insert(knodes, count, most, knode);
-		}
-		spin_unlock(&list->lock);
-	}
-	for (i = 0; i < count; i++)
-		if (knode_tryget(knodes[i]))
-			knodes[kept++] = knodes[i];
-	rcu_read_unlock();
-	return kept;
 }
 
 static void __init knode_list_init(struct knode_list *list)
@@ -360,7 +436,7 @@ static int __init knode_lists_init(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < KNODE_FAST_NODES; i++)
+	for (i = 0; i < KNODE_USED_LIST; i++)
 		knode_list_init(&knode_cold_lists[i]);
 	for_each_possible_cpu(i)
 		knode_list_init(per_cpu_ptr(&knode_used_lists, i));

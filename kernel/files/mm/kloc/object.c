@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of files: what belongs to a context.
+ * Contexts of files: the objects of a context.
  *
- * Nothing is noted that an index has already: the pages of a file are those of its
- * page cache. What a knode notes is in which tiers there may be some.
+ * A context needs no index of its own: the pages of a file are in i_pages. A knode only
+ * notes the nodes of fast memory, and whether in slow memory, where pages may be.
  *
- * No reference to an inode is taken, or who walks might have to do what the last user
- * of an inode has to, and an unmount would have to wait for it. Folios are found in
- * i_pages under RCU, which keeps the inode's memory, and are then held themselves.
+ * Walks take no reference to an inode: dropping the last one would have to evict the
+ * inode, and an unmount would wait for the walk. They find folios in i_pages under RCU,
+ * which keeps the inode's memory, and hold the folios.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
-#include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
@@ -19,26 +18,25 @@
 
 #include "kloc.h"
 
-/* Entries of a mapping that are looked at before others may run. */
+/* The largest number of entries of a mapping to check in an RCU section. */
 #define KLOC_LOOK	1024
 
-/* Dentries of an inode that are looked at: it may have very many hard links. */
+/* The largest number of dentries of an inode to check: hard links may be many. */
 #define KLOC_DENTRIES	32
 
-/* Is a folio where those are that are wanted? */
-static bool kloc_is_wanted(const struct kloc_walk *walk, const struct folio *folio)
+/* Test whether a folio is on a node that a walk wants. */
+static bool kloc_is_wanted(const struct tiering_walk *walk, const struct folio *folio)
 {
 	int nid = folio_nid(folio);
 
-	return walk->nid == NUMA_NO_NODE ? !node_is_toptier(nid) :
-					   nid == walk->nid;
+	return walk->nid == NUMA_NO_NODE ? tiering_is_slow(nid) : nid == walk->nid;
 }
 
-/* Hold a folio that was found, if it is wanted. */
-static bool kloc_hold(struct kloc_walk *walk, struct xa_state *xas,
+/* Hold a folio that was found, if the walk wants its node. */
+static bool kloc_hold(struct tiering_walk *walk, struct xa_state *xas,
 		      struct folio *folio)
 {
-	/* Of tmpfs, what was swapped out is there as a value. */
+	/* In tmpfs, swapped-out pages are value entries. */
 	if (xa_is_value(folio) || !kloc_is_wanted(walk, folio))
 		return false;
 	if (folio_try_get(folio)) {
@@ -46,12 +44,12 @@ static bool kloc_hold(struct kloc_walk *walk, struct xa_state *xas,
 			return true;
 		folio_put(folio);
 	}
-	/* It is about to go, or moves. */
+	/* The folio is being freed, or moves. */
 	walk->left = true;
 	return false;
 }
 
-/* The index after an entry, which a large folio has many of. */
+/* Get the index after an entry; the entry of a large folio spans several. */
 static pgoff_t kloc_index_after(struct xa_state *xas)
 {
 	unsigned long entries = 1UL << xas_get_order(xas);
@@ -59,8 +57,8 @@ static pgoff_t kloc_index_after(struct xa_state *xas)
 	return round_down(xas->xa_index, entries) + entries;
 }
 
-/* Find folios in a mapping that RCU keeps. */
-static unsigned int kloc_find_folios(struct kloc_walk *walk,
+/* Find folios in a mapping that RCU protects. */
+static unsigned int kloc_find_folios(struct tiering_walk *walk,
 				     struct address_space *mapping,
 				     struct folio **folios)
 {
@@ -73,7 +71,8 @@ static unsigned int kloc_find_folios(struct kloc_walk *walk,
 			continue;
 		if (kloc_hold(walk, &xas, folio))
 			folios[count++] = folio;
-		if (++looked_at == KLOC_LOOK || count == KLOC_WALK) {
+		walk->looks++;
+		if (++looked_at == KLOC_LOOK || count == TIERING_WALK) {
 			walk->index = kloc_index_after(&xas);
 			return count;
 		}
@@ -84,12 +83,12 @@ static unsigned int kloc_find_folios(struct kloc_walk *walk,
 
 /**
  * itr_knode_cache() - iterate over the page cache of a knode (table 2)
- * @walk: which one, where, from which index; updated
- * @folios: room for KLOC_WALK, filled in; each is held
+ * @walk: the walk; updated
+ * @folios: array of TIERING_WALK entries, filled in with held folios
  *
- * Return: how many were found; it may be 0 before @walk->done is set.
+ * Return: the number of folios; it may be 0 before @walk->done is set.
  */
-unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
+unsigned int itr_knode_cache(struct tiering_walk *walk, struct folio **folios)
 {
 	unsigned int count = 0;
 	struct inode *inode;
@@ -106,14 +105,14 @@ unsigned int itr_knode_cache(struct kloc_walk *walk, struct folio **folios)
 	return count;
 }
 
-/* What itr_knode_slab() has found. */
+/* The result of itr_knode_slab(). */
 struct kloc_found {
 	bool (*choose)(const void *object);
 	void **addrs;
 	unsigned int count, most;
 };
 
-/* Add an object that was not looked at yet, if it is chosen. Return: room for more? */
+/* Add an object if it is chosen. Return: true if there is room for more. */
 static bool kloc_found_add(struct kloc_found *found, void *object)
 {
 	if (found->count < found->most && found->choose(object))
@@ -121,7 +120,7 @@ static bool kloc_found_add(struct kloc_found *found, void *object)
 	return found->count < found->most;
 }
 
-/* The nodes of the tree of pages, down to the second level. */
+/* Find the nodes of the tree of pages, down to the second level. */
 static void kloc_find_nodes(struct kloc_found *found, struct address_space *mapping)
 {
 	struct xarray *pages = &mapping->i_pages;
@@ -141,14 +140,14 @@ static void kloc_find_nodes(struct kloc_found *found, struct address_space *mapp
 	}
 }
 
-/* The dentries that have led to an inode. */
+/* Find the dentries of an inode. */
 static void kloc_find_dentries(struct kloc_found *found, struct inode *inode)
 {
 	unsigned int looks = KLOC_DENTRIES;
 	struct dentry *dentry;
 
 	spin_lock(&inode->i_lock);
-	/* In an inode that is about to go, RCU's list is where the dentries were. */
+	/* In an inode that is being freed, i_rcu overlays i_dentry. */
 	if (!(inode->i_state & (I_NEW | I_WILL_FREE | I_FREEING | I_CLEAR))) {
 		hlist_for_each_entry(dentry, &inode->i_dentry, d_u.d_alias)
 			if (!looks-- || !kloc_found_add(found, dentry))
@@ -160,15 +159,14 @@ static void kloc_find_dentries(struct kloc_found *found, struct inode *inode)
 /**
  * itr_knode_slab() - find slab objects of a knode that can move (table 2)
  * @knode: the knode
- * @choose: says which; called with an object that was not looked at yet, so that what
- *	this does is no use of it
+ * @choose: selects objects; called before the object is read, which would count as a
+ *	use
  * @addrs: filled in; the objects are not held
- * @most: room in @addrs
+ * @most: size of @addrs
  *
- * They are the inode, the dentries that have led to it, and the nodes of the tree of its
- * pages.
+ * The objects are the inode, its dentries, and the nodes of its tree of pages.
  *
- * Return: how many were chosen.
+ * Return: the number of objects in @addrs.
  */
 unsigned int itr_knode_slab(const struct knode *knode,
 			    bool (*choose)(const void *object), void **addrs,
@@ -188,10 +186,10 @@ unsigned int itr_knode_slab(const struct knode *knode,
 }
 
 /**
- * kloc_pages() - how many pages does a context have?
+ * kloc_pages() - count the pages of a context
  * @knode: the context
  *
- * Return: pages of all tiers; 0 if its inode is about to go.
+ * Return: pages of all tiers; 0 if its inode is being destroyed.
  */
 unsigned long kloc_pages(const struct knode *knode)
 {
@@ -207,34 +205,32 @@ unsigned long kloc_pages(const struct knode *knode)
 }
 
 /**
- * knode_note_pages() - note in which tier a context may have pages
+ * knode_note_pages() - note that a context has pages on a node
  * @knode: the context
- * @nid: node with some
+ * @nid: the node
  *
  * Context: RCU read-side critical section.
  */
 void knode_note_pages(struct knode *knode, int nid)
 {
-	const struct tiering_node *tn;
+	int index;
 
 	/*
-	 * Either the note is seen to be cleared here, or these pages are found
-	 * by the walk that comes after clearing it. Pairs with the barriers
-	 * there.
+	 * A walk clears the note before it searches: either this function sees the
+	 * cleared note, or the walk finds these pages. Pairs with the barriers after
+	 * clearing the note.
 	 */
 	smp_mb();
-	if (!node_is_toptier(nid)) {
-		if (!test_bit(KNODE_SLOW, &knode->flags))
-			set_bit(KNODE_SLOW, &knode->flags);
-		return;
-	}
-	tn = rcu_dereference(tiering_near[nid]);
-	if (tn)
-		knode_set_fast(knode, tn->index, true);
+	index = tiering_is_slow(nid) ? -1 : tiering_node_index(nid);
+	if (index >= 0)
+		knode_set_fast(knode, index, true);
+	/* A hotplugged node may not take part yet: note it as slow memory. */
+	else if (!test_bit(KNODE_SLOW, &knode->flags))
+		set_bit(KNODE_SLOW, &knode->flags);
 }
 
 /**
- * knode_add_obj() - a page of the page cache belongs to a knode (table 2)
+ * knode_add_obj() - note that a folio was added to the page cache of a knode (table 2)
  * @knode: the knode
  * @folio: the folio, locked
  *
@@ -243,13 +239,15 @@ void knode_note_pages(struct knode *knode, int nid)
 void knode_add_obj(struct knode *knode, struct folio *folio)
 {
 	knode_note_pages(knode, folio_nid(folio));
-	/* No system call tells that a file system uses its own. */
+	/*
+	 * A file system uses its device without system calls: adding a page is a use.
+	 */
 	if (test_bit(KNODE_BLOCKDEV, &knode->flags))
 		knode_touch(knode);
 }
 
 /**
- * kloc_kind() - what kind of pages does a context have?
+ * kloc_kind() - get the kind of a context's pages
  * @knode: the context
  *
  * Return: the kind.
@@ -261,14 +259,14 @@ enum tiering_kind kloc_kind(const struct knode *knode)
 }
 
 /**
- * kloc_takes_part() - is a context placed and moved?
+ * kloc_takes_part() - test whether policies place and move a context
  * @knode: the context
  *
- * What does not take part stays in fast memory (7.3).
+ * A context of an excluded kind stays in fast memory (7.3).
  *
- * Return: true if its kind is one of those that are set.
+ * Return: true if the kind of its pages is not excluded.
  */
 bool kloc_takes_part(const struct knode *knode)
 {
-	return READ_ONCE(kloc_settings.kinds) & BIT(kloc_kind(knode));
+	return tiering_takes_part(kloc_kind(knode));
 }

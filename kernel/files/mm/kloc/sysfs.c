@@ -12,11 +12,11 @@
 #include "kloc.h"
 
 /**
- * struct choice_attr - a file in which one of several words is chosen
+ * struct choice_attr - a file that selects one of several words
  * @attr: the file
- * @value: where the number of the word is
+ * @value: index of the selected word
  * @names: the words
- * @count: of @names
+ * @count: number of @names
  */
 struct choice_attr {
 	struct kobj_attribute attr;
@@ -70,7 +70,7 @@ static const char * const kind_names[TIERING_KINDS] = {
 static ssize_t kinds_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	unsigned long kind, kinds = READ_ONCE(kloc_settings.kinds);
+	unsigned long kind, kinds = READ_ONCE(tiering_settings.kinds);
 	ssize_t length = 0;
 
 	for_each_set_bit(kind, &kinds, TIERING_KINDS)
@@ -98,17 +98,17 @@ static ssize_t kinds_store(struct kobject *kobj, struct kobj_attribute *attr,
 		else if (*name)
 			return -EINVAL;
 	}
-	WRITE_ONCE(kloc_settings.kinds, kinds);
+	WRITE_ONCE(tiering_settings.kinds, kinds);
 	return count;
 }
 
 static struct kobj_attribute kinds_attr = __ATTR_RW(kinds);
 
-/* Each of these has one number. */
+/* Read-only files with one number each. */
 static ssize_t knodes_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", kmap_count());
+	return sysfs_emit(buf, "%lu\n", knode_count());
 }
 
 static struct kobj_attribute knodes_attr = __ATTR_RO(knodes);
@@ -116,7 +116,7 @@ static struct kobj_attribute knodes_attr = __ATTR_RO(knodes);
 static ssize_t knode_bytes_show(struct kobject *kobj, struct kobj_attribute *attr,
 				char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", kmap_count() * knode_size());
+	return sysfs_emit(buf, "%lu\n", knode_count() * knode_size());
 }
 
 static struct kobj_attribute knode_bytes_attr = __ATTR_RO(knode_bytes);
@@ -133,18 +133,17 @@ static const struct attribute_group kloc_group = {
 	.attrs = kloc_attrs,
 };
 
-struct kobject *kloc_folder;
-
 static int __init kloc_sysfs_init(void)
 {
+	struct kobject *folder;
 	int error;
 
-	kloc_folder = kobject_create_and_add("kloc", mm_kobj);
-	if (!kloc_folder)
+	folder = kobject_create_and_add("kloc", mm_kobj);
+	if (!folder)
 		return -ENOMEM;
-	error = sysfs_create_group(kloc_folder, &kloc_group);
+	error = sysfs_create_group(folder, &kloc_group);
 	if (error)
-		kobject_put(kloc_folder);
+		kobject_put(folder);
 	return error;
 }
 subsys_initcall(kloc_sysfs_init);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: which pages are used.
+ * Relocatable slabs: the uses of pages.
  *
- * The CPU says in the PTE of a page whether it was accessed since somebody cleared the
- * bit. That is known for all objects of a page together, and costs nobody who uses
- * them anything but that a TLB entry is loaded anew.
+ * The CPU sets the accessed bit in the PTE of a page. The bit covers all objects of the
+ * page together, and costs a user of the objects one TLB miss a scan.
  */
 #include <linux/memory-tiers.h>
 #include <linux/minmax.h>
@@ -15,13 +14,13 @@
 
 #include "reloc.h"
 
-/* Scans after which one move of a page is forgotten. */
+/* Scans after which the number of moves of a page is decremented. */
 #define RELOC_FORGET	64
 
-/* How many scans are over. Protected by reloc_mutex. */
+/* Scans since boot. Protected by reloc_mutex. */
 static unsigned int reloc_scans;
 
-/* Pages of a chunk get a scan older. Return: whether any of them was accessed. */
+/* Age the pages of a chunk by a scan. Return: true if any page was accessed. */
 static bool reloc_age_chunk(unsigned long index)
 {
 	char *chunk = (char *)reloc_chunk_at(index);
@@ -32,23 +31,28 @@ static bool reloc_age_chunk(unsigned long index)
 		char *addr = chunk + i * PAGE_SIZE;
 		struct reloc_page *page = reloc_page_of(addr);
 		pte_t *ptep = reloc_pte(addr);
+		struct tiering_use use;
 		bool young;
 
 		if (reloc_page_nid(page) == NUMA_NO_NODE || !pte_present(ptep_get(ptep)))
 			continue;
 		young = reloc_pte_test_and_clear_young(ptep);
-		WRITE_ONCE(page->history, page->history << 1 | young);
+		use = page->use;
+		use.history = tiering_use_history(&use, 1);
+		if (young)
+			tiering_use_note(&use);
+		if (reloc_scans % RELOC_FORGET == 0 && use.moves)
+			use.moves--;
+		/* reloc_is_idle() reads the history without a lock. */
+		WRITE_ONCE(page->use, use);
 		page->age = min(page->age + 1, U8_MAX);
-		page->uses = min(page->uses + young, U8_MAX);
-		if (reloc_scans % RELOC_FORGET == 0 && page->moves)
-			page->moves--;
 		accessed |= young;
 	}
 	return accessed;
 }
 
 /**
- * reloc_age() - a scan is over: note which pages were accessed in it
+ * reloc_age() - end a scan, and note the pages that were accessed in it
  *
  * Context: process; may sleep.
  */
@@ -71,32 +75,32 @@ void reloc_age(void)
 			break;
 		cond_resched();
 	}
-	/* A CPU that has the page in its TLB would not set the bit again. */
+	/* A CPU with a stale TLB entry would not set the accessed bit again. */
 	if (accessed)
 		flush_tlb_kernel_range(RELOC_START, RELOC_START + RELOC_SIZE);
 }
 
 /**
- * reloc_is_idle() - has nobody used a page since the last scan began?
- * @addr: the address of an object, which the caller keeps, and has not looked at
+ * reloc_is_idle() - test whether a page was unused since the last scan began
+ * @addr: the address of an object, which the caller keeps and has not read
  *
  * Context: any.
- * Return: true if so; false for what is not in the arena.
+ * Return: true if the page is idle; false for addresses outside of the arena.
  */
 bool reloc_is_idle(const void *addr)
 {
 	return is_reloc_addr(addr) && !pte_young(ptep_get(reloc_pte(addr))) &&
-	       !(READ_ONCE(reloc_page_of(addr)->history) & BIT(0));
+	       !(READ_ONCE(reloc_page_of(addr)->use.history) & BIT(0));
 }
 
 /**
- * reloc_nid_now() - which node is an object on at this moment?
+ * reloc_nid_now() - get the current node of an object, without sleeping
  * @addr: the address of an object, which the caller keeps
  *
- * As reloc_nid(), for who cannot sleep. It may move a moment later.
+ * The object may move at any time.
  *
  * Context: any.
- * Return: the node; NUMA_NO_NODE for what is not in the arena.
+ * Return: the node; NUMA_NO_NODE for addresses outside of the arena.
  */
 int reloc_nid_now(const void *addr)
 {
@@ -104,12 +108,12 @@ int reloc_nid_now(const void *addr)
 				     NUMA_NO_NODE;
 }
 
-/* Should slabs that are in slow memory get no new objects? */
+/* SLUB allocates no new objects from slabs in slow memory. */
 static bool reloc_holds_demoted;
 
 /**
- * reloc_hold_demoted() - have slabs in slow memory get no new objects, or have them get some
- * @hold: no new objects; for as long as somebody brings slabs back that are used
+ * reloc_hold_demoted() - forbid or allow new objects on slabs in slow memory
+ * @hold: forbid new objects; for policies that promote used slabs
  *
  * Context: any.
  */
@@ -119,14 +123,11 @@ void reloc_hold_demoted(bool hold)
 }
 
 /**
- * reloc_is_away() - is a slab in a lower tier than the one that it was allocated in, and
- * should it get no new objects there?
- * @addr: the address of the slab
+ * reloc_is_away() - test whether a slab is below the tier of its home node and on hold
+ * @addr: the address of the slab, whose first page counts
  *
- * Its pages can be on several nodes; this is about the first one.
- *
- * Context: any in which the slab stays.
- * Return: true if so.
+ * Context: any in which the slab is not freed.
+ * Return: true if SLUB must not allocate new objects from the slab.
  */
 bool reloc_is_away(const void *addr)
 {

@@ -2,10 +2,9 @@
 /*
  * Relocatable slabs: the arena, a range of virtual addresses.
  *
- * It grows and shrinks in chunks. The page of PTEs and the descriptors of a chunk
- * are allocated when the first slab needs them, and freed when the last slab is
- * gone. All slabs in a chunk are of one order, so that a chunk that is not full
- * has room for the next one.
+ * The arena grows and shrinks in chunks. The page of PTEs and the descriptors of a
+ * chunk are allocated for its first slab, and freed after its last slab. All slabs in a
+ * chunk have one order, so a chunk that is not full has room for another slab.
  */
 #include <linux/bitmap.h>
 #include <linux/init.h>
@@ -23,20 +22,23 @@ struct reloc_stats reloc_stats;
 /* Protects the fields below, and struct reloc_chunk. */
 static DEFINE_SPINLOCK(reloc_lock);
 
-/* Chunks that have page tables. */
-static DECLARE_BITMAP(reloc_chunks, RELOC_CHUNKS);
+/* Chunks whose addresses are taken: they have page tables. */
+static DECLARE_BITMAP(reloc_taken, RELOC_CHUNKS);
 
-/* By order: chunks that have free pages. */
+/* Chunks that can have slabs: taken chunks, except those that are being unmapped. */
+static DECLARE_BITMAP(reloc_valid, RELOC_CHUNKS);
+
+/* Lists of the chunks with free pages, by order. */
 static struct list_head reloc_partial[RELOC_MAX_ORDER + 1];
 
-/* Chunks that were emptied, and are no longer in reloc_partial. */
+/* Chunks that have become empty, and are not in reloc_partial. */
 static LIST_HEAD(reloc_empty);
 
 /**
- * reloc_init() - make the top level of the arena's page tables
+ * reloc_init() - allocate the top level of the arena's page tables
  *
- * All page tables of processes share what is below it, so this has to be before
- * the first of them.
+ * Runs before the first process exists: page tables of processes copy the top level and
+ * share the lower ones.
  */
 void __init reloc_init(void)
 {
@@ -61,9 +63,9 @@ static pud_t *reloc_pud(unsigned long addr)
 	return pud_offset(p4d_offset(pgd_offset_k(addr), addr), addr);
 }
 
-/* What a chunk needs, before it is known where the chunk will be. */
+/* Memory for a chunk whose address is not known yet. */
 struct reloc_parts {
-	struct page *pmds;	/* not needed if the last level but one is there */
+	struct page *pmds;	/* not needed if the page of PMDs exists */
 	struct page *ptes;
 	struct page *pages;
 	struct page *descs[RELOC_DESC_PAGES];
@@ -88,7 +90,7 @@ static bool reloc_alloc_parts(struct reloc_parts *parts, gfp_t gfp)
 {
 	unsigned int i;
 
-	/* Not from reserves, and not at any cost: slabs can have ordinary pages. */
+	/* Do not use reserves or try hard: slabs can use ordinary pages. */
 	gfp &= GFP_KERNEL | __GFP_NOLOCKDEP;
 	gfp |= __GFP_NORETRY | __GFP_NOMEMALLOC | __GFP_NOWARN | __GFP_ZERO;
 	parts->pmds = alloc_page(gfp);
@@ -104,6 +106,11 @@ static bool reloc_alloc_parts(struct reloc_parts *parts, gfp_t gfp)
 	return true;
 }
 
+static unsigned long reloc_chunk_index(const struct reloc_chunk *chunk)
+{
+	return ((unsigned long)chunk - RELOC_START) / RELOC_CHUNK_SIZE;
+}
+
 /* Map a chunk at the lowest free address. */
 static struct reloc_chunk *reloc_map_chunk(struct reloc_parts *parts, unsigned int order)
 {
@@ -114,7 +121,7 @@ static struct reloc_chunk *reloc_map_chunk(struct reloc_parts *parts, unsigned i
 	pud_t *pud;
 
 	lockdep_assert_held(&reloc_lock);
-	index = find_first_zero_bit(reloc_chunks, RELOC_CHUNKS);
+	index = find_first_zero_bit(reloc_taken, RELOC_CHUNKS);
 	if (index == RELOC_CHUNKS)
 		return NULL;
 	chunk = reloc_chunk_at(index);
@@ -130,7 +137,7 @@ static struct reloc_chunk *reloc_map_chunk(struct reloc_parts *parts, unsigned i
 		set_pte(ptes + i, mk_pte(parts->descs[i], PAGE_KERNEL));
 		parts->descs[i] = NULL;
 	}
-	/* Who finds the table finds its entries. */
+	/* A CPU that sees the table sees its entries. */
 	smp_wmb();
 	pmd_populate_kernel(&init_mm, pmd_offset(pud, addr), ptes);
 	parts->ptes = NULL;
@@ -144,9 +151,10 @@ static struct reloc_chunk *reloc_map_chunk(struct reloc_parts *parts, unsigned i
 	parts->pages = NULL;
 	bitmap_zero(chunk->used, RELOC_CHUNK_PAGES);
 	bitmap_set(chunk->used, 0, RELOC_FIRST_PAGE);
-	/* Who finds the chunk finds its page table. */
+	/* A CPU that sees the bit sees the page table. */
 	smp_mb__before_atomic();
-	set_bit(index, reloc_chunks);
+	set_bit(index, reloc_taken);
+	set_bit(index, reloc_valid);
 	atomic_long_inc(&reloc_stats.chunks);
 	return chunk;
 }
@@ -160,10 +168,7 @@ static bool reloc_grow(unsigned int order, gfp_t gfp)
 	unsigned long flags;
 	bool grown = false;
 
-	/*
-	 * Nothing is locked: if this reclaims, the shrinkers may allocate from the
-	 * arena, too.
-	 */
+	/* Allocate without locks: reclaim runs shrinkers, which may use the arena. */
 	if (reloc_alloc_parts(&parts, gfp)) {
 		spin_lock_irqsave(&reloc_lock, flags);
 		chunk = list_empty(partial) ? reloc_map_chunk(&parts, order) : NULL;
@@ -202,8 +207,8 @@ static struct page *reloc_try_take(unsigned int order)
 
 /**
  * reloc_take() - take addresses of the arena for a slab
- * @order: 1 << order pages
- * @gfp: how to allocate page tables if the arena has to grow
+ * @order: order of the slab
+ * @gfp: allocation flags of page tables if the arena has to grow
  *
  * Context: as for an allocation of pages with @gfp.
  * Return: the first descriptor, or NULL. No page is mapped there.
@@ -219,9 +224,9 @@ struct page *reloc_take(unsigned int order, gfp_t gfp)
 }
 
 /**
- * reloc_give_back() - give addresses of a slab back
- * @desc: what reloc_take() has returned
- * @order: 1 << order pages
+ * reloc_give_back() - give back the addresses of a slab
+ * @desc: the descriptor from reloc_take()
+ * @order: order of the slab
  *
  * No page may be mapped there, or still be in a TLB.
  */
@@ -236,13 +241,16 @@ void reloc_give_back(struct page *desc, unsigned int order)
 	chunk->nr_used -= 1 << order;
 	if (list_empty(&chunk->list))
 		list_add(&chunk->list, partial);
-	/* One chunk of each order stays, so that a slab more or less costs little. */
+	/*
+	 * Keep one chunk of each order, so that it is not freed and allocated
+	 * repeatedly.
+	 */
 	if (!chunk->nr_used && !list_is_singular(partial))
 		list_move(&chunk->list, &reloc_empty);
 	spin_unlock_irqrestore(&reloc_lock, flags);
 }
 
-/* Unmap a chunk that nobody uses, and free its page tables and descriptors. */
+/* Unmap an unused chunk, and free its page tables and descriptors. */
 static void reloc_unmap_chunk(struct reloc_chunk *chunk)
 {
 	unsigned long addr = (unsigned long)chunk;
@@ -256,7 +264,7 @@ static void reloc_unmap_chunk(struct reloc_chunk *chunk)
 	lockdep_assert_held(&reloc_mutex);
 	for (i = 0; i < RELOC_DESC_PAGES; i++)
 		descs[i] = pte_page(*reloc_pte((void *)addr + i * PAGE_SIZE));
-	/* Who reads page tables may sleep in them, see ptdump_walk_pgd(). */
+	/* ptdump_walk_pgd() holds this lock while it reads page tables, and may sleep. */
 	mmap_read_lock(&init_mm);
 	pmd_clear(pmd);
 	flush_tlb_kernel_range(addr, addr + RELOC_CHUNK_SIZE);
@@ -268,7 +276,7 @@ static void reloc_unmap_chunk(struct reloc_chunk *chunk)
 		__free_page(descs[i]);
 
 	spin_lock_irqsave(&reloc_lock, flags);
-	clear_bit((addr - RELOC_START) / RELOC_CHUNK_SIZE, reloc_chunks);
+	clear_bit(reloc_chunk_index(chunk), reloc_taken);
 	spin_unlock_irqrestore(&reloc_lock, flags);
 	atomic_long_dec(&reloc_stats.chunks);
 }
@@ -285,14 +293,16 @@ void reloc_release_empty(void)
 
 	spin_lock_irq(&reloc_lock);
 	list_splice_init(&reloc_empty, &empty);
+	list_for_each_entry(chunk, &empty, list)
+		clear_bit(reloc_chunk_index(chunk), reloc_valid);
 	spin_unlock_irq(&reloc_lock);
 	if (list_empty(&empty))
 		return;
 
 	/*
-	 * SLUB looks at the descriptor of its CPU's slab with preemption on and no
-	 * lock, and finds out afterwards whether the slab was still its own. It does
-	 * not sleep in between.
+	 * Wait for lockless readers of descriptors, which may be preempted but do not
+	 * sleep: SLUB reads the descriptor of its CPU's slab before it checks that the
+	 * slab is still its own, and so do users of reloc_addr_valid().
 	 */
 	synchronize_rcu_tasks();
 
@@ -304,7 +314,7 @@ void reloc_release_empty(void)
 
 /**
  * reloc_next_chunk() - find a chunk that has page tables
- * @index: the first one to look at
+ * @index: the first chunk to check
  *
  * Context: with reloc_mutex held, which keeps the chunk.
  * Return: its index, or RELOC_CHUNKS if there is none.
@@ -312,21 +322,22 @@ void reloc_release_empty(void)
 unsigned long reloc_next_chunk(unsigned long index)
 {
 	lockdep_assert_held(&reloc_mutex);
-	/* A chunk that comes meanwhile is found or not; none goes. */
-	return data_race(find_next_bit(reloc_chunks, RELOC_CHUNKS, index));
+	/* Chunks may be added or emptied meanwhile; the mutex keeps them mapped. */
+	return data_race(find_next_bit(reloc_valid, RELOC_CHUNKS, index));
 }
 
 /**
- * reloc_addr_valid() - can there be an object at an address of the arena?
+ * reloc_addr_valid() - test whether an address can be that of an object in the arena
  * @addr: the address
  *
+ * Context: any. The descriptor stays at least until the caller sleeps.
  * Return: true if the address has a descriptor.
  */
 bool reloc_addr_valid(const void *addr)
 {
 	unsigned long offset = (unsigned long)addr - RELOC_START;
 
-	return offset < RELOC_SIZE && test_bit(offset / RELOC_CHUNK_SIZE, reloc_chunks) &&
+	return offset < RELOC_SIZE && test_bit(offset / RELOC_CHUNK_SIZE, reloc_valid) &&
 	       offset % RELOC_CHUNK_SIZE >= RELOC_FIRST_PAGE * PAGE_SIZE;
 }
 
@@ -342,7 +353,7 @@ pte_t *reloc_find_pte(const void *addr)
 	pte_t *ptep;
 
 	lockdep_assert_held(&reloc_mutex);
-	/* Descriptors stay where they are. */
+	/* Descriptors have no slab page. */
 	if (!reloc_addr_valid(addr))
 		return NULL;
 	ptep = reloc_pte(addr);

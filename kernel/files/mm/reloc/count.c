@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: how many pages are on each node, the caches whose pages are counted,
- * and how many of them have moved.
+ * Relocatable slabs: counts of pages on each node, and of moves of each cache.
  */
 #include <linux/atomic.h>
 #include <linux/memory-tiers.h>
@@ -9,40 +8,62 @@
 
 #include "reloc.h"
 
-/* The caches, which are only compared. Protected by reloc_mutex. */
+/* The caches; only compared, never dereferenced. Protected by reloc_mutex. */
 static const struct kmem_cache *reloc_counted[RELOC_COUNTED];
 
-/* What has moved, by the number of the cache. Protected by reloc_mutex. */
+/* Moves, by the number of the cache. Protected by reloc_mutex. */
 static struct reloc_moved reloc_moved[RELOC_COUNTED];
 
 /**
- * reloc_number() - which number has a cache?
- * @cache: the cache, which is only compared; NULL for none
+ * reloc_number() - find the number of a cache, or give it one
+ * @cache: the cache, only compared; NULL for none
+ *
+ * The cache keeps the number until reloc_forget_cache().
  *
  * Context: with reloc_mutex held.
- * Return: the number, which stays; -1 if there are too many caches, or for none. A slab
- *	   that is being made may have a flag where its cache will be, which is none, too.
+ * Return: the number; -1 for no cache, and if there are too many caches.
  */
 int reloc_number(const struct kmem_cache *cache)
 {
-	int i;
+	int i, free = -1;
 
 	lockdep_assert_held(&reloc_mutex);
-	if ((unsigned long)cache < PAGE_SIZE)
+	if (!cache)
 		return -1;
 	for (i = 0; i < RELOC_COUNTED; i++) {
-		if (!reloc_counted[i])
-			reloc_counted[i] = cache;
 		if (reloc_counted[i] == cache)
 			return i;
+		if (!reloc_counted[i] && free < 0)
+			free = i;
 	}
-	return -1;
+	if (free >= 0) {
+		reloc_counted[free] = cache;
+		reloc_moved[free] = (struct reloc_moved) { };
+	}
+	return free;
+}
+
+/**
+ * reloc_forget_cache() - give back the number of a cache
+ * @cache: the cache, which is about to be destroyed and has no slabs
+ *
+ * Context: process; may sleep.
+ */
+void reloc_forget_cache(const struct kmem_cache *cache)
+{
+	int i;
+
+	mutex_lock(&reloc_mutex);
+	for (i = 0; i < RELOC_COUNTED; i++)
+		if (reloc_counted[i] == cache)
+			reloc_counted[i] = NULL;
+	mutex_unlock(&reloc_mutex);
 }
 
 /**
  * reloc_count_moved() - count a page that has moved
- * @cache: whose it is, which is only compared; NULL if its slab was freed meanwhile
- * @nid: where it has come
+ * @cache: cache of the page, only compared; NULL if the slab was freed meanwhile
+ * @nid: new node of the page
  *
  * Context: with reloc_mutex held.
  */
@@ -59,11 +80,11 @@ void reloc_count_moved(const struct kmem_cache *cache, int nid)
 }
 
 /**
- * reloc_moved_of() - how many pages of a cache have moved?
- * @number: that of the cache
+ * reloc_moved_of() - get the moves of a cache's pages
+ * @number: the number of the cache
  *
  * Context: with reloc_mutex held.
- * Return: pages since boot.
+ * Return: pages since the cache has the number.
  */
 struct reloc_moved reloc_moved_of(int number)
 {
@@ -75,9 +96,9 @@ struct reloc_moved reloc_moved_of(int number)
 static atomic_long_t reloc_on_node[MAX_NUMNODES];
 
 /**
- * reloc_count_on() - pages have come to a node, or left it
+ * reloc_count_on() - count pages that were added to a node or removed from it
  * @nid: the node
- * @pages: how many more there are
+ * @pages: number of pages added; negative for pages removed
  */
 void reloc_count_on(int nid, long pages)
 {
@@ -85,11 +106,11 @@ void reloc_count_on(int nid, long pages)
 }
 
 /**
- * reloc_pages_on() - how many pages of relocatable slabs are on a node?
+ * reloc_pages_on() - get the number of pages of relocatable slabs on a node
  * @nid: the node
  *
  * Context: any.
- * Return: pages, with those that are not given back yet.
+ * Return: pages, including freed slabs whose pages are still mapped.
  */
 unsigned long reloc_pages_on(int nid)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: what debugfs shows of the arena, and moves on request.
+ * Relocatable slabs: statistics, settings, and moves on request, in debugfs.
  *
  * /sys/kernel/debug/reloc/
  *   move          write "CACHE NODE": move the pages of a cache's slabs to a node
  *   pages         pages of each cache on each node
- *   caches        pages of each cache in each tier, unused ones, and how many were moved
+ *   caches        pages of each cache in each tier, unused pages, moves, and pages away
+ *                 from their home node, which reclaim of their node cannot reach
  *   stats         counters
- *   max_pause_us  how long a pause may take
- *   precopy       copy before the pause where the CPU notes what is written to
+ *   max_pause_us  time after which a pause copies no further page
+ *   precopy       copy before the pause, where PTEs have dirty bits
  */
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
@@ -26,7 +27,7 @@
 #include "../slab.h"
 #include "reloc.h"
 
-/* Addresses that are looked for at once. */
+/* The largest number of addresses to find at a time. */
 #define RELOC_ADDRS	512U
 
 /* Find a cache by its name. The caller may compare the pointer, but not use it. */
@@ -42,7 +43,7 @@ static const struct kmem_cache *reloc_find_cache(const char *name)
 	return found;
 }
 
-/* Move all pages of a cache that are not on a node, once. */
+/* Move all pages of a cache to a node, in one pass. */
 static int reloc_move_cache(const struct kmem_cache *cache, int nid)
 {
 	struct reloc_result result = {};
@@ -56,7 +57,7 @@ static int reloc_move_cache(const struct kmem_cache *cache, int nid)
 		return -ENOMEM;
 	while (!error && (n = reloc_collect(cache, nid, &cursor, addrs, RELOC_ADDRS))) {
 		error = reloc_move(addrs, n, nid, &result);
-		/* The freezer's is not fatal. */
+		/* The signal of the freezer is not fatal. */
 		if (signal_pending(current))
 			error = -EINTR;
 		cond_resched();
@@ -100,31 +101,41 @@ static const struct file_operations move_fops = {
 	.llseek = noop_llseek,
 };
 
-/* Pages of a cache on a node, and how many of them no scan of the last eight found used. */
+/**
+ * struct reloc_tally - pages of a cache on a node
+ * @pages: number of pages
+ * @unused: pages without a use in the last eight scans
+ * @away: pages in a lower tier than their home node, which only reclaim of the home
+ *	node can free
+ */
 struct reloc_tally {
 	unsigned long pages;
 	unsigned long unused;
+	unsigned long away;
 };
 
-/* What is known of the caches: pages by node and number of the cache, and moves. */
+/* Pages of all caches, by node and number of the cache, and their moves. */
 struct reloc_pages {
 	struct reloc_moved moved[RELOC_COUNTED];
 	struct reloc_tally on[][RELOC_COUNTED];
 };
 
-static void reloc_count_page(const struct kmem_cache *cache, int nid, bool unused,
+static void reloc_count_page(const struct kmem_cache *cache, const void *addr, int nid,
 			     void *data)
 {
 	struct reloc_pages *pages = data;
 	int number = reloc_number(cache);
+	struct reloc_tally *tally;
 
 	if (number < 0)
 		return;
-	pages->on[nid][number].pages++;
-	pages->on[nid][number].unused += unused;
+	tally = &pages->on[nid][number];
+	tally->pages++;
+	tally->unused += !READ_ONCE(reloc_page_of(addr)->use.history);
+	tally->away += node_is_toptier(page_to_nid(reloc_desc(addr))) && !node_is_toptier(nid);
 }
 
-/* Count all pages. To be freed by the caller. */
+/* Count all pages. The caller frees the result. */
 static struct reloc_pages *reloc_pages_now(void)
 {
 	struct reloc_pages *pages;
@@ -162,9 +173,10 @@ static void reloc_show_tiers(struct seq_file *seq, const struct kmem_cache *cach
 
 		tier->pages += pages->on[nid][number].pages;
 		tier->unused += pages->on[nid][number].unused;
+		tier->away += pages->on[nid][number].away;
 	}
-	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast.pages,
-		   fast.unused, slow.pages, slow.unused, moved->up, moved->down);
+	seq_printf(seq, "%s\t%lu\t%lu\t%lu\t%lu\t%lu\t%lu\t%lu\n", cache->name, fast.pages,
+		   fast.unused, slow.pages, slow.unused, moved->up, moved->down, slow.away);
 }
 
 /* Show all caches that have a number. */
@@ -201,7 +213,8 @@ DEFINE_SHOW_ATTRIBUTE(pages);
 
 static int caches_show(struct seq_file *seq, void *data)
 {
-	seq_puts(seq, "cache\tfast\tfast_unused\tslow\tslow_unused\tpromoted\tdemoted\n");
+	seq_puts(seq, "cache\tfast\tfast_unused\tslow\tslow_unused\tpromoted\tdemoted\t"
+		 "slow_away\n");
 	return reloc_show_all(seq, reloc_show_tiers);
 }
 DEFINE_SHOW_ATTRIBUTE(caches);

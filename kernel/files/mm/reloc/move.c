@@ -2,10 +2,10 @@
 /*
  * Relocatable slabs: move pages to another node while their objects are in use.
  *
- * A batch of pages is copied first, while all CPUs run. The CPU notes in each PTE
- * whether the page was written to since. Then all CPUs stop, copy those pages
- * again, map the new pages and flush their TLBs. Without such PTEs all is copied
- * while the CPUs stop.
+ * The mover copies a batch of pages while all CPUs run. The dirty bit of each PTE shows
+ * whether a page was written to since. Then all CPUs stop, copy the dirty pages again,
+ * map the new pages and flush their TLBs. Without dirty bits, the CPUs copy all pages
+ * while they are stopped.
  */
 #include <linux/cpu.h>
 #include <linux/gfp.h>
@@ -22,14 +22,14 @@
 #include "../slab.h"
 #include "reloc.h"
 
-/* Pages in a pause: the most, and how many to begin with. */
+/* The largest, and the initial, number of pages in a pause. */
 #define RELOC_BATCH_MAX		256U
 #define RELOC_BATCH_FIRST	16U
 
-/* Batches in which nothing moves before reloc_move() gives up. */
+/* Consecutive batches without a move before reloc_move() gives up. */
 #define RELOC_FUTILE		8
 
-/* Held while PTEs of slabs change or go away, except where a slab gets its pages. */
+/* Protects the PTEs of slabs from changes, except the mapping of a new slab. */
 DEFINE_MUTEX(reloc_mutex);
 
 struct reloc_settings reloc_settings = {
@@ -42,13 +42,13 @@ static unsigned int reloc_batch_size = RELOC_BATCH_FIRST;
 
 /**
  * struct reloc_item - a page to move
- * @addr: its address in the arena
- * @cache: whose it is, which is only compared
- * @ptep: its PTE
+ * @addr: address of the page in the arena
+ * @cache: cache of the page, only compared
+ * @ptep: PTE of the page
  * @from: the page that is mapped
- * @to: the page on the other node
+ * @to: the new page on the target node
  * @moved: @to is mapped now
- * @recopied: it was copied again in the pause
+ * @recopied: the page was copied again in the pause
  */
 struct reloc_item {
 	unsigned long addr;
@@ -61,21 +61,21 @@ struct reloc_item {
 };
 
 /**
- * struct reloc_batch - what moves in one pause
+ * struct reloc_batch - the pages that move in one pause
  * @nr: entries of @items
  * @precopied: the pages were copied before the pause
- * @why: they are moved, see struct reloc_page
- * @max_ns: how long the pause may take before no further page is looked at
- * @next: the next of @items that no CPU has taken
- * @mapped: how many CPUs have no more to copy or to map
- * @begin: when the first CPU came
- * @end: when the last CPU left
+ * @reason: reason of the move, see struct tiering_use
+ * @max_ns: time after which the pause ends without further pages
+ * @next: index of the next item that no CPU has taken
+ * @mapped: number of CPUs that have finished copying and mapping
+ * @begin: time when the first CPU entered the pause
+ * @end: time when the last CPU left the pause
  * @items: the pages
  */
 struct reloc_batch {
 	unsigned int nr;
 	bool precopied;
-	u8 why;
+	u8 reason;
 	u64 max_ns;
 	atomic_t next;
 	atomic_t mapped;
@@ -150,7 +150,7 @@ static void reloc_flush_batch(void *data)
 
 static struct page *reloc_alloc_target(struct kmem_cache *cache, int nid)
 {
-	/* Whether to make room on the node is for the caller to decide. */
+	/* The caller decides whether to make room on the node. */
 	gfp_t gfp = (GFP_KERNEL | __GFP_THISNODE | __GFP_NOWARN | __GFP_NORETRY) &
 		    ~__GFP_RECLAIM;
 	unsigned long tag;
@@ -166,7 +166,7 @@ static struct page *reloc_alloc_target(struct kmem_cache *cache, int nid)
 	return page;
 }
 
-/* Add a page to a batch unless it is on the node. False: the node is full. */
+/* Add a page to a batch unless it is on the node. Return: false if the node is full. */
 static bool reloc_add(struct reloc_batch *batch, void *addr, int nid,
 		      struct reloc_result *result)
 {
@@ -193,7 +193,7 @@ static bool reloc_add(struct reloc_batch *batch, void *addr, int nid,
 	};
 	if (page_to_nid(item->from) == nid)
 		return true;
-	/* To read all of a page with an error could be what stops the machine. */
+	/* Copying a page with a memory error could stop the machine. */
 	if (PageHWPoison(item->from)) {
 		result->absent++;
 		return true;
@@ -216,7 +216,9 @@ static bool reloc_was_written(struct reloc_item *item)
 	return pte_dirty(ptep_get(item->ptep));
 }
 
-/* Copy while all CPUs run. Each PTE says afterwards whether the page was written to. */
+/*
+ * Copy while all CPUs run. The dirty bits show afterwards which pages were written to.
+ */
 static void reloc_precopy(struct reloc_batch *batch)
 {
 	unsigned int i;
@@ -226,7 +228,7 @@ static void reloc_precopy(struct reloc_batch *batch)
 		return;
 	for (i = 0; i < batch->nr; i++)
 		reloc_pte_clean(batch->items[i].ptep);
-	/* A CPU that has the page as dirty in its TLB would not set the bit again. */
+	/* A CPU with a dirty TLB entry would not set the bit again. */
 	on_each_cpu(reloc_flush_batch, batch, 1);
 	for (i = 0; i < batch->nr; i++)
 		reloc_copy(&batch->items[i]);
@@ -251,7 +253,7 @@ static void reloc_map(struct reloc_batch *batch, struct reloc_item *item)
 		reloc_copy(item);
 		item->recopied = batch->precopied;
 	}
-	/* To be moved is not to be used, see reloc_age(). */
+	/* Keep the accessed bit: a move is not a use. */
 	if (!pte_young(ptep_get(item->ptep)))
 		pte = pte_mkold(pte);
 	set_pte(item->ptep, pte);
@@ -276,7 +278,9 @@ static int reloc_map_stopped(void *data)
 	       ktime_get_mono_fast_ns() - begin < batch->max_ns)
 		reloc_map(batch, &batch->items[i]);
 
-	/* No TLB may load a PTE that still has to change after it was flushed. */
+	/*
+	 * Wait for all CPUs: a flushed TLB must not load a PTE that is still to change.
+	 */
 	atomic_inc_return(&batch->mapped);
 	while (atomic_read_acquire(&batch->mapped) < num_online_cpus())
 		cpu_relax();
@@ -303,17 +307,15 @@ static void reloc_count_move(const struct reloc_batch *batch, const struct reloc
 	struct reloc_page *page = reloc_page_of((void *)item->addr);
 
 	tiering_slab_stay_over(page, false);
-	page->moves = min(page->moves + 1, U8_MAX);
-	page->why = batch->why;
+	tiering_use_move(&page->use, batch->reason);
 	page->age = 0;
-	page->uses = 0;
 	WRITE_ONCE(page->nid, page_to_nid(item->to));
 	reloc_count_moved(item->cache, page_to_nid(item->to));
 	reloc_count_on(page_to_nid(item->from), -1);
 	reloc_count_on(page_to_nid(item->to), 1);
 }
 
-/* Free the pages that are no longer mapped, and count. */
+/* Free the pages that are no longer mapped, and update the counters. */
 static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 {
 	u64 pause = atomic64_read(&batch->end) - atomic64_read(&batch->begin);
@@ -343,7 +345,7 @@ static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 	reloc_stats.pause_ns += pause;
 	reloc_stats.longest_pause_ns = max(reloc_stats.longest_pause_ns, pause);
 
-	/* Use half of the time that a pause may take: what is written to varies. */
+	/* Aim at half of the time, as the number of pages to copy again varies. */
 	if (moved < batch->nr || pause > batch->max_ns)
 		reloc_batch_size = max(reloc_batch_size / 2, 1U);
 	else if (batch->nr == reloc_batch_size && pause < batch->max_ns / 2)
@@ -351,8 +353,8 @@ static void reloc_finish(struct reloc_batch *batch, struct reloc_result *result)
 }
 
 /*
- * Move a batch. Return how many of the addresses were looked at. CPU hotplug is locked:
- * before reloc_mutex, as slab_mutex is between them in debugfs.
+ * Move a batch. Return: the number of addresses consumed. The lock of CPU hotplug comes
+ * before reloc_mutex, because debugfs takes slab_mutex between them.
  */
 static unsigned int reloc_move_batch(struct reloc_batch *batch, void *const *addrs,
 				     unsigned int nr, int nid, struct reloc_result *result)
@@ -384,7 +386,7 @@ static unsigned int reloc_move_batch(struct reloc_batch *batch, void *const *add
 }
 
 static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
-				 u8 why, struct reloc_result *result, bool try)
+				 u8 reason, struct reloc_result *result, bool try)
 {
 	struct reloc_batch *batch;
 	unsigned int futile = 0;
@@ -396,7 +398,7 @@ static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
 	if (!batch)
 		return -ENOMEM;
 
-	batch->why = why;
+	batch->reason = reason;
 	while (nr && futile < RELOC_FUTILE) {
 		unsigned int moved = result->moved, n;
 
@@ -423,17 +425,17 @@ static int reloc_move_in_batches(void *const *addrs, unsigned int nr, int nid,
 /**
  * reloc_move() - move pages of the arena to a node
  * @addrs: addresses of the arena, each in another page
- * @nr: how many
+ * @nr: number of addresses
  * @nid: the node
- * @result: what was done is added to it
+ * @result: counts of the outcome; this call adds to them
  *
- * Pages that are on the node already stay. All CPUs pause for each batch of pages.
- * A batch has so many that a pause takes about half of the setting max_pause_us;
- * when this is over, what is left of the batch does not move, and counts as late.
+ * Skips pages that are on the node already. All CPUs pause for each batch of pages. The
+ * size of batches aims at pauses of half the setting max_pause_us. Pages that are left
+ * in a batch after max_pause_us do not move, and count as late.
  *
  * Context: process; takes the lock of CPU hotplug.
- * Return: 0, -EINVAL if @nid has no memory, -ENOMEM, or -EAGAIN if not all was
- *	   looked at, because nothing moved in several batches.
+ * Return: 0, -EINVAL if @nid has no memory, -ENOMEM, or -EAGAIN if some addresses are
+ *	   left because several batches moved nothing.
  */
 int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result *result)
 {
@@ -441,20 +443,20 @@ int reloc_move(void *const *addrs, unsigned int nr, int nid, struct reloc_result
 }
 
 /**
- * reloc_try_move() - move pages, unless CPUs are about to come or to go
+ * reloc_try_move() - move pages, unless CPU hotplug is locked
  * @addrs: as for reloc_move()
  * @nr: as for reloc_move()
  * @nid: as for reloc_move()
- * @why: for the statistics of the caller, see struct reloc_page
+ * @reason: reason of the move, see struct tiering_use
  * @result: as for reloc_move()
  *
- * Context: process; for who may be waited for with CPU hotplug locked.
- * Return: as reloc_move(); -EAGAIN if not all was looked at.
+ * Context: process; for threads that others stop with CPU hotplug locked.
+ * Return: as reloc_move(); also -EAGAIN if CPU hotplug is locked.
  */
-int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 why,
+int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 reason,
 		   struct reloc_result *result)
 {
-	return reloc_move_in_batches(addrs, nr, nid, why, result, true);
+	return reloc_move_in_batches(addrs, nr, nid, reason, result, true);
 }
 
 #ifdef CONFIG_RELOC_SLAB_KUNIT_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Relocatable slabs: what the files of mm/reloc share.
+ * Relocatable slabs: declarations that the files of mm/reloc share.
  */
 #ifndef _MM_RELOC_H
 #define _MM_RELOC_H
@@ -23,19 +23,19 @@
 #define RELOC_DESC_PAGES \
 	DIV_ROUND_UP(RELOC_CHUNK_PAGES * sizeof(struct page), PAGE_SIZE)
 
-/* The first page of a chunk that a slab can have, aligned for the largest one. */
+/* The first page of a chunk for slabs, aligned for the largest slab. */
 #define RELOC_FIRST_PAGE	ALIGN(RELOC_DESC_PAGES, 1UL << RELOC_MAX_ORDER)
 
 /**
  * struct reloc_chunk - the state of a chunk
- * @list: in the list of chunks of its order that have free pages, or empty
- * @order: the slabs in it have 1 << order pages
- * @nr_used: pages of slabs in it
- * @used: which pages slabs have; never those of the descriptors
- * @pages: when they were used, one for each page of the chunk
+ * @list: link in the list of chunks of this order with free pages, or empty
+ * @order: order of all slabs in the chunk
+ * @nr_used: number of slab pages in the chunk
+ * @used: pages that are taken: by descriptors or by slabs
+ * @pages: records of use, one for each page of the chunk
  *
- * It takes the place of the first descriptors, which are those of the pages that
- * descriptors are in, and are not used.
+ * The struct overlays the first descriptors, which are unused: their pages hold the
+ * descriptors.
  */
 struct reloc_chunk {
 	struct list_head list;
@@ -48,18 +48,18 @@ struct reloc_chunk {
 /**
  * struct reloc_stats - counters
  * @chunks: chunks that have page tables
- * @pages: pages that slabs have, or that are not given back yet
- * @fallbacks: slabs that got no place in the arena
+ * @pages: pages of slabs, including freed slabs whose pages are still mapped
+ * @fallbacks: slabs that were allocated outside of the arena
  * @moved: pages that were moved
- * @recopied: how many of them were written to while they were copied
+ * @recopied: moved pages that were written to during the copy, and copied again
  * @late: pages that did not move because the pause was over
  * @no_memory: pages for which the node had no memory
- * @batches: pauses
- * @pause_ns: how long they were together, nanoseconds
- * @longest_pause_ns: how long the longest was, nanoseconds
- * @longest_stop_ns: the same, with the time to stop all CPUs and to start them
+ * @batches: number of pauses
+ * @pause_ns: total time of all pauses, nanoseconds
+ * @longest_pause_ns: time of the longest pause, nanoseconds
+ * @longest_stop_ns: as @longest_pause_ns, with the time to stop and start all CPUs
  *
- * Those of moves change under reloc_mutex.
+ * Counters of moves change under reloc_mutex.
  */
 struct reloc_stats {
 	atomic_long_t chunks;
@@ -75,13 +75,13 @@ struct reloc_stats {
 	u64 longest_stop_ns;
 };
 
-/* Caches of which pages are counted; those that come later are not. */
+/* The largest number of caches with counts, cold twins included. */
 #define RELOC_COUNTED	32
 
 /**
- * struct reloc_moved - how many pages of a cache have moved
- * @up: to nodes of the top tier
- * @down: to other nodes
+ * struct reloc_moved - moves of a cache's pages
+ * @up: moves to nodes of the top tier
+ * @down: moves to other nodes
  */
 struct reloc_moved {
 	unsigned long up;
@@ -91,7 +91,7 @@ struct reloc_moved {
 /**
  * struct reloc_settings - settings
  * @max_pause_us: no page is copied or remapped in a pause after this time
- * @precopy: copy before the pause, and in the pause what was written to since
+ * @precopy: copy pages before the pause, and copy written pages again in the pause
  */
 struct reloc_settings {
 	u32 max_pause_us;
@@ -110,15 +110,15 @@ void reloc_give_back(struct page *desc, unsigned int order);
 void reloc_release_empty(void);
 pte_t *reloc_find_pte(const void *addr);
 unsigned long reloc_next_chunk(unsigned long index);
-void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, bool unused,
-				     void *data), void *data);
+void reloc_count_pages(void (*count)(const struct kmem_cache *cache, const void *addr,
+				     int nid, void *data), void *data);
 struct kmem_cache *reloc_cache_of(struct page *desc);
 int reloc_number(const struct kmem_cache *cache);
 void reloc_count_moved(const struct kmem_cache *cache, int nid);
 void reloc_count_on(int nid, long pages);
 struct reloc_moved reloc_moved_of(int number);
 
-/* The PTE of an address in a chunk that exists. */
+/* Get the PTE of an address in a chunk that exists. */
 static inline pte_t *reloc_pte(const void *addr)
 {
 	return pte_offset_kernel(pmd_off_k((unsigned long)addr), (unsigned long)addr);
@@ -134,7 +134,7 @@ static inline struct reloc_chunk *reloc_chunk_of(const void *addr)
 	return (void *)((unsigned long)addr & ~(RELOC_CHUNK_SIZE - 1));
 }
 
-/* What is known of the use of a page of a chunk that exists. */
+/* Get the record of a page in a chunk that exists. */
 static inline struct reloc_page *reloc_page_of(const void *addr)
 {
 	unsigned long offset = (unsigned long)addr & (RELOC_CHUNK_SIZE - 1);
@@ -143,21 +143,18 @@ static inline struct reloc_page *reloc_page_of(const void *addr)
 }
 
 /*
- * Note that a slab has got a page, which counts as used in this scan. The node is what others
- * look at first: when they find one, they find the rest.
+ * Initialize the record of a new slab page, which counts as used in this scan. Set the
+ * node last: a reader that sees the node sees the rest.
  */
 static inline void reloc_page_begin(struct reloc_page *page, int nid)
 {
-	page->history = BIT(0);
-	page->moves = 0;
-	page->why = 0;
+	page->use = (struct tiering_use) { .history = BIT(0) };
 	page->age = 0;
-	page->uses = 0;
 	/* Pairs with reloc_page_nid(). */
 	smp_store_release(&page->nid, nid);
 }
 
-/* The node of a page, NUMA_NO_NODE where no slab has one. */
+/* Get the node of a page, NUMA_NO_NODE without a slab page. */
 static inline int reloc_page_nid(const struct reloc_page *page)
 {
 	/* Pairs with reloc_page_begin(). */
@@ -165,8 +162,8 @@ static inline int reloc_page_nid(const struct reloc_page *page)
 }
 
 /*
- * Say of a page behind the arena whose it is, to who looks at memory from outside, such as
- * /proc/kpageflags. The kernel goes by the descriptor.
+ * Mark a page behind the arena with its cache, for /proc/kpageflags and debuggers. SLUB
+ * uses the descriptor.
  */
 static inline void reloc_mark(struct page *page, struct kmem_cache *cache)
 {
@@ -181,10 +178,10 @@ static inline void reloc_unmark(struct page *page)
 
 #ifdef CONFIG_RELOC_SLAB_KUNIT_TEST
 /**
- * struct reloc_test - what tests make go wrong
- * @skip_recheck: do not copy again what was written to while it was copied
+ * struct reloc_test - faults that tests inject
+ * @skip_recheck: do not copy pages again that were written to during the copy
  * @skip_flush: do not flush TLBs in the pause
- * @fail_nth: every so-many-th allocation on the target node fails; 0: none
+ * @fail_nth: fail every nth allocation on the target node; 0 for none
  * @hold: fill old pages with a pattern, and keep them in @held
  * @held: old pages, because stale users may still write to them
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: pages for slabs of SLUB, and what becomes of them.
+ * Relocatable slabs: allocating and freeing slabs of SLUB.
  */
 #include <linux/export.h>
 #include <linux/gfp.h>
@@ -18,18 +18,18 @@ DEFINE_STATIC_KEY_FALSE(reloc_enabled);
 
 struct workqueue_struct *reloc_workqueue;
 
-/* Slabs that SLUB has freed, by their descriptors; the pages are still mapped. */
+/* Descriptors of slabs that SLUB has freed, and whose pages are still mapped. */
 static LLIST_HEAD(reloc_freed);
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "reloc."
 
-/* The caches that are in the arena, of those that can be. */
+/* Names of the caches in the arena. */
 static char reloc_names[256] __ro_after_init;
 module_param_string(caches, reloc_names, sizeof(reloc_names), 0444);
 
 /**
- * reloc_slab_flag() - may a cache whose objects can move do so?
+ * reloc_slab_flag() - get the flag of a cache whose objects can move
  * @name: the name of the cache
  *
  * Return: SLAB_RELOC if the kernel parameter reloc.caches= names the cache, else 0.
@@ -52,40 +52,43 @@ slab_flags_t reloc_slab_flag(const char *name)
 EXPORT_SYMBOL_GPL(reloc_slab_flag);
 
 /*
- * Allocate one of @nr pages of a slab. As SLUB does: the policy of the task, or a node. But
- * what is cold may begin far away.
+ * Allocate a page as SLUB does, by the memory policy of the task or on a node, except
+ * that slabs of cold objects may begin in slow memory.
  */
-static struct page *reloc_alloc_page(gfp_t gfp, int nid, unsigned int nr)
+static struct page *reloc_alloc_page(gfp_t gfp, int nid, int *event)
 {
 	struct page *page = NULL;
 
 	if (nid != NUMA_NO_NODE)
 		return __alloc_pages_node(nid, gfp, 0);
 	if (tiering_slabs_are_cold())
-		page = tiering_alloc_cold_slab(gfp, nr);
+		page = tiering_alloc_cold_slab(gfp, event);
 	return page ?: alloc_page(gfp);
 }
 
-/* Allocate the pages of a slab, which need not be adjacent. */
-static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr)
+/* Allocate the pages of a slab, which may be discontiguous. */
+static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr,
+			      int *event)
 {
 	unsigned int i;
 
 	gfp &= ~__GFP_COMP;
 	for (i = 0; i < nr; i++) {
-		pages[i] = reloc_alloc_page(gfp, nid, nr);
+		pages[i] = reloc_alloc_page(gfp, nid, event);
 		if (!pages[i]) {
 			while (i--)
 				__free_page(pages[i]);
 			return false;
 		}
-		/* A slab has one node, which is where its objects are counted. */
+		/*
+		 * All pages of a slab are on one node, where its objects are counted.
+		 */
 		nid = page_to_nid(pages[i]);
 	}
 	return true;
 }
 
-/* Make descriptors as the buddy allocator would, and say which node they are of. */
+/* Initialize descriptors as the buddy allocator would, with the node of the first page. */
 static void reloc_init_descs(struct page *desc, struct page **pages, unsigned int order)
 {
 	unsigned int i;
@@ -103,14 +106,14 @@ static void reloc_init_descs(struct page *desc, struct page **pages, unsigned in
 
 /**
  * reloc_alloc_slab() - allocate a slab in the arena
- * @cache: the cache that it is for
- * @gfp: how to allocate it
+ * @cache: the cache of the slab
+ * @gfp: allocation flags
  * @nid: the node, or NUMA_NO_NODE
- * @order: it has 1 << order pages
+ * @order: order of the slab
  *
  * Context: as for an allocation of pages with @gfp.
- * Return: what SLUB takes for a folio, a descriptor; NULL if there is no room.
- *	   SLUB then takes ordinary pages, which cannot move.
+ * Return: the first descriptor, which SLUB uses as a folio; NULL if there is no room.
+ *	   SLUB then allocates ordinary pages, which cannot move.
  */
 struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 			       unsigned int order)
@@ -119,10 +122,11 @@ struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 	bool pfmemalloc = false;
 	struct page *desc;
 	unsigned int i;
+	int event = -1;
 
 	if (order > RELOC_MAX_ORDER)
 		goto fallback;
-	if (!reloc_alloc_pages(pages, gfp, nid, 1 << order))
+	if (!reloc_alloc_pages(pages, gfp, nid, 1 << order, &event))
 		return NULL;
 	desc = reloc_take(order, gfp);
 	if (!desc)
@@ -135,14 +139,17 @@ struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 		reloc_count_on(page_to_nid(pages[i]), 1);
 		reloc_page_begin(reloc_page_of(reloc_desc_address(desc + i)),
 				 page_to_nid(pages[i]));
-		/* Nothing was mapped here: no TLB has anything to forget. */
+		/* No page was mapped here, so there is no TLB entry to flush. */
 		set_pte(reloc_pte(reloc_desc_address(desc + i)), mk_pte(pages[i], PAGE_KERNEL));
 	}
 	if (pfmemalloc)
 		set_page_pfmemalloc(desc);
-	/* Objects are not written before they are mapped. */
+	/* Order the mapping before writes to objects. */
 	smp_wmb();
 	atomic_long_add(1 << order, &reloc_stats.pages);
+	/* Count once complete: after a partial failure, SLUB tries again. */
+	if (event >= 0)
+		tiering_count_cold_slab(event, 1 << order);
 	return (struct folio *)desc;
 
 free:
@@ -153,7 +160,7 @@ fallback:
 	return NULL;
 }
 
-/* A freed slab is in reloc_freed by the field that it was in other lists by. */
+/* The link of a slab in reloc_freed is the lru field of its descriptor. */
 static struct llist_node *reloc_freed_node(struct page *desc)
 {
 	return (struct llist_node *)&desc->lru;
@@ -203,7 +210,7 @@ static void reloc_unmap_freed(void)
 		end = max(end, addr + (PAGE_SIZE << page_private(desc)));
 		cond_resched();
 	}
-	/* One flush for all; if they are far apart, it is one of everything. */
+	/* One flush for all slabs; a large range flushes the whole TLB. */
 	flush_tlb_kernel_range(start, end);
 	llist_for_each_safe(node, next, freed) {
 		reloc_give_back(reloc_freed_desc(node), page_private(reloc_freed_desc(node)));
@@ -228,30 +235,30 @@ static DECLARE_WORK(reloc_release_work, reloc_release_work_fn);
 static void reloc_reap_work_fn(struct work_struct *work)
 {
 	reloc_unmap_freed();
-	/* Not where it would be in the way of the next pages to free. */
+	/* Not on reloc_workqueue: the grace period would delay the next pages. */
 	queue_work(system_unbound_wq, &reloc_release_work);
 }
 
 static DECLARE_WORK(reloc_reap_work, reloc_reap_work_fn);
 
-/* Free what was freed before there were workqueues, and all else from now on. */
+/* Start to free pages of slabs, including slabs freed before workqueues existed. */
 static void reloc_start_worker(void)
 {
 	struct workqueue_struct *workqueue;
 
-	/* Reclaim waits for what it frees. */
+	/* WQ_MEM_RECLAIM: reclaim waits for these pages. */
 	workqueue = alloc_workqueue("reloc", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	WRITE_ONCE(reloc_workqueue, workqueue ?: system_unbound_wq);
-	/* Pairs with the one of reloc_free_slab(): either finds what the other did. */
+	/* Pairs with reloc_free_slab(): it sees the workqueue, or the work its slab. */
 	smp_mb();
 	queue_work(reloc_workqueue, &reloc_reap_work);
 }
 
 /**
- * reloc_enable() - have the kernel look for addresses in the arena
+ * reloc_enable() - enable the checks for addresses in the arena
  *
- * Called before a cache with SLAB_RELOC is made. The first such caches are made before
- * there are workqueues.
+ * Called before a cache with SLAB_RELOC is created. The first such caches are created
+ * before workqueues exist.
  *
  * Context: process, without slab_mutex, which nests in the lock of CPU hotplug.
  */
@@ -276,10 +283,10 @@ core_initcall(reloc_enable_again);
 
 /**
  * reloc_free_slab() - free a slab in the arena
- * @folio: what reloc_alloc_slab() has returned
- * @order: it has 1 << order pages
+ * @folio: the slab, from reloc_alloc_slab()
+ * @order: order of the slab
  *
- * The pages are freed soon, when no TLB has them any more.
+ * A worker frees the pages later, after a TLB flush.
  *
  * Context: any in which pages can be freed, but not with locks of the scheduler.
  */
@@ -290,14 +297,14 @@ void reloc_free_slab(struct folio *folio, unsigned int order)
 	set_page_private(desc, order);
 	if (!llist_add(reloc_freed_node(desc), &reloc_freed))
 		return;
-	/* Pairs with the one of reloc_start_worker(). */
+	/* Pairs with the barrier in reloc_start_worker(). */
 	smp_mb();
 	if (READ_ONCE(reloc_workqueue))
 		queue_work(reloc_workqueue, &reloc_reap_work);
 }
 
 /**
- * reloc_flush_freed() - wait until pages of freed slabs, and empty chunks, are free
+ * reloc_flush_freed() - wait until the pages of freed slabs and empty chunks are free
  *
  * Context: process; it may take seconds.
  */

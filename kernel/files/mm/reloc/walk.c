@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Relocatable slabs: which page is where.
+ * Relocatable slabs: finding pages.
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -11,11 +11,10 @@
 #include "reloc.h"
 
 /**
- * reloc_nid() - which node is the memory at an address on now?
+ * reloc_nid() - get the current node of the memory at an address
  * @addr: an address in a slab in the arena
  *
- * The node that the page was allocated on, by which SLUB and statistics know it,
- * is that of its descriptor.
+ * SLUB and its statistics use the node of the descriptor, where the page was allocated.
  *
  * Context: process.
  * Return: the node, or NUMA_NO_NODE if no slab has a page there.
@@ -34,11 +33,11 @@ int reloc_nid(const void *addr)
 }
 
 /**
- * reloc_cache_of() - which cache is a page of?
+ * reloc_cache_of() - find the cache of a page
  * @desc: the descriptor of the page
  *
- * The slab may be freed at any time. Then this may be the link of a list, which is no
- * cache: it can be compared, and not be used.
+ * The slab may be freed at any time, so the pointer may be stale: only compare it,
+ * never dereference it.
  *
  * Return: the cache, or NULL.
  */
@@ -49,18 +48,17 @@ struct kmem_cache *reloc_cache_of(struct page *desc)
 
 	if (!folio_test_slab(folio))
 		return NULL;
-	/* It may change meanwhile, see above. */
+	/* The slab may be freed meanwhile, see above. */
 	cache = data_race(folio_slab(folio)->slab_cache);
-	/* What was freed by now had something else there, perhaps. */
+	/* A slab that is freed by now may have had a list link in the field. */
 	smp_rmb();
-	return folio_test_slab(folio) ? cache : NULL;
+	/* A slab that is being set up may have a page allocator flag in the field. */
+	return folio_test_slab(folio) && (unsigned long)cache >= PAGE_SIZE ? cache : NULL;
 }
 
 /*
- * Find the next page of a slab from *cursor on.
- *
- * The address is in *addr. Return the node that the page is on, or NUMA_NO_NODE at
- * the end of the arena.
+ * Find the next slab page from *cursor on, and set *addr to its address. Return: the
+ * node of the page, or NUMA_NO_NODE at the end of the arena.
  */
 static int reloc_next_page(unsigned long *cursor, void **addr)
 {
@@ -84,25 +82,25 @@ static int reloc_next_page(unsigned long *cursor, void **addr)
 	return nid;
 }
 
-/* Is this an address of a page of a cache, or of any if it is NULL? */
+/* Test whether the page at an address belongs to a cache, NULL for any. */
 static bool reloc_is_of(const void *addr, const struct kmem_cache *cache)
 {
 	return !cache || reloc_cache_of(reloc_desc(addr)) == cache;
 }
 
-/* Pages that are looked at before others may have the lock. */
+/* The largest number of pages to check under the lock. */
 #define RELOC_LOOK	4096
 
 /**
  * reloc_collect() - find pages that are not on a node
- * @cache: pages of this cache, which is only compared; NULL: of all
+ * @cache: find pages of this cache, only compared; NULL for all
  * @nid: the node
- * @cursor: where to begin, 0 at first; where to go on
- * @addrs: the addresses that were found
- * @nr: the size of @addrs
+ * @cursor: offset of the next page to check, 0 to begin; updated
+ * @addrs: filled in with addresses of pages
+ * @nr: size of @addrs
  *
  * Context: process.
- * Return: how many were found; 0 at the end of the arena.
+ * Return: the number of pages; 0 at the end of the arena.
  */
 unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned long *cursor,
 			   void **addrs, unsigned int nr)
@@ -125,8 +123,8 @@ unsigned int reloc_collect(const struct kmem_cache *cache, int nid, unsigned lon
 }
 
 /*
- * Look at pages of a chunk from *cursor on, as many as *looks. That is done often, and for
- * all pages: descriptors are not touched but those of pages that are chosen.
+ * Find chosen pages of a chunk from *cursor on. Checks at most *looks pages. Scans run
+ * this for all pages, so it reads only the descriptors of chosen ones.
  */
 static unsigned int reloc_find_in_chunk(reloc_choose_t choose, void *data,
 					unsigned long *cursor, unsigned int *looks,
@@ -151,16 +149,16 @@ static unsigned int reloc_find_in_chunk(reloc_choose_t choose, void *data,
 
 /**
  * reloc_find() - find pages that the caller chooses
- * @choose: says which, by the node that they are on and when they were used
- * @data: for @choose
- * @cursor: where to begin, 0 at first; where to go on, RELOC_SIZE at the end
- * @addrs: the addresses that were found
- * @nr: the size of @addrs
+ * @choose: chooses a slab page by its record
+ * @data: argument of @choose
+ * @cursor: offset of the next page to check, 0 to begin; updated, RELOC_SIZE at the end
+ * @addrs: filled in with addresses of pages
+ * @nr: size of @addrs
  *
- * Looks at a bounded number of pages.
+ * Checks a bounded number of pages.
  *
  * Context: process.
- * Return: how many were found, which may be 0 before the end.
+ * Return: the number of pages, which may be 0 before the end.
  */
 unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor,
 			void **addrs, unsigned int nr)
@@ -182,16 +180,16 @@ unsigned int reloc_find(reloc_choose_t choose, void *data, unsigned long *cursor
 
 /**
  * reloc_count_pages() - count the pages of all caches on all nodes
- * @count: called with reloc_mutex held for each page, with its cache, which is only to be
- *	compared, its node, and whether no scan of the last eight found it used
- * @data: for @count
+ * @count: called for each page under reloc_mutex, with the cache, which must only be
+ *	compared, the address, and the node of the page
+ * @data: argument of @count
  *
- * Others may move, allocate and free pages meanwhile.
+ * Pages may be moved, allocated and freed meanwhile.
  *
  * Context: process.
  */
-void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, bool unused,
-				     void *data), void *data)
+void reloc_count_pages(void (*count)(const struct kmem_cache *cache, const void *addr,
+				     int nid, void *data), void *data)
 {
 	unsigned long cursor = 0;
 	unsigned int i;
@@ -204,8 +202,7 @@ void reloc_count_pages(void (*count)(const struct kmem_cache *cache, int nid, bo
 			nid = reloc_next_page(&cursor, &addr);
 			if (nid == NUMA_NO_NODE)
 				break;
-			count(reloc_cache_of(reloc_desc(addr)), nid,
-			      !READ_ONCE(reloc_page_of(addr)->history), data);
+			count(reloc_cache_of(reloc_desc(addr)), addr, nid, data);
 		}
 		mutex_unlock(&reloc_mutex);
 		cond_resched();

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: which there are, and which is selected.
+ * Policies of memory tiers: registration and selection of policies.
  *
  * The hooks find the selected policy under RCU. To select another one, the core first
- * takes the policy away from them and waits until nobody runs it; only then are its
- * nodes taken down and its exit called. So the operations of two policies never run
- * at the same time, and a policy that fails to start leaves none selected.
+ * hides the policy from the hooks and waits until no hook runs it; then it removes the
+ * policy's nodes. So the operations of two policies never run at the same time, and no
+ * policy is selected after one fails to start.
  */
 #include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/jump_label.h>
+#include <linux/llist.h>
 #include <linux/memory.h>
+#include <linux/memory-tiers.h>
 #include <linux/memory_hotplug.h>
+#include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -22,25 +25,57 @@
 #include <linux/tiering_slab.h>
 #include <linux/workqueue.h>
 
-#include "../kloc/kloc.h"
-#include "tiering.h"
+#include "internal.h"
 
 DEFINE_STATIC_KEY_FALSE(tiering_places_key);
 DEFINE_STATIC_KEY_FALSE(tiering_files_key);
 DEFINE_STATIC_KEY_FALSE(tiering_uses_key);
+DEFINE_STATIC_KEY_FALSE(tiering_hints_key);
+DEFINE_STATIC_KEY_FALSE(tiering_records_key);
 DEFINE_STATIC_KEY_FALSE(tiering_room_key);
 DEFINE_STATIC_KEY_FALSE(tiering_kernel_key);
 DEFINE_STATIC_KEY_FALSE(tiering_slabs_key);
 
 const struct tiering_policy __rcu *tiering_selected;
+const struct tiering_grouping *tiering_grouping __ro_after_init;
 
-/* Where the policy may sleep, this keeps it, and the nodes. */
-DEFINE_STATIC_SRCU(tiering_srcu);
+/* Protects the policy and the nodes where the policy may sleep. */
+DEFINE_SRCU(tiering_srcu);
 
 static LIST_HEAD(tiering_policies);
 
-/* Of the list and of the selection. Hooks and daemons never take it. */
+/* Protects the list and the selection. Hooks and daemons never take this lock. */
 static DEFINE_MUTEX(tiering_mutex);
+
+/**
+ * tiering_register_grouping() - register the grouping
+ * @grouping: the grouping, which is never freed
+ *
+ * Context: at boot, before policies are registered.
+ */
+void __init tiering_register_grouping(const struct tiering_grouping *grouping)
+{
+	tiering_grouping = grouping;
+}
+
+/**
+ * tiering_context_active() - tell the policy that a context has become active
+ * @knode: the context
+ *
+ * Context: as for the operation knode_active.
+ */
+void tiering_context_active(struct knode *knode)
+{
+	const struct tiering_policy *policy;
+	struct tiering_node *tn;
+
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	tn = rcu_dereference(tiering_near[numa_node_id()]);
+	if (policy && policy->knode_active && tn)
+		policy->knode_active(tn, knode);
+	rcu_read_unlock();
+}
 
 static const struct tiering_policy *tiering_selected_locked(void)
 {
@@ -60,11 +95,11 @@ static const struct tiering_policy *tiering_find(const char *name)
 
 /**
  * tiering_next_policy() - iterate over the policies
- * @policy: the one before, NULL for the first one
+ * @policy: the previous policy, NULL to begin
  *
- * Policies are registered at boot and stay, so no lock is needed.
+ * Policies are registered at boot and never removed, so this needs no lock.
  *
- * Return: the policy, NULL at the end.
+ * Return: the next policy, NULL at the end.
  */
 struct tiering_policy *tiering_next_policy(struct tiering_policy *policy)
 {
@@ -81,8 +116,12 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_places_key);
 	if (policy->needs & TIERING_FILES)
 		static_branch_enable_cpuslocked(&tiering_files_key);
+	if (policy->needs & TIERING_RECORDS)
+		static_branch_enable_cpuslocked(&tiering_records_key);
 	if (policy->needs & TIERING_USES)
 		static_branch_enable_cpuslocked(&tiering_uses_key);
+	if (policy->needs & TIERING_HINTS)
+		static_branch_enable_cpuslocked(&tiering_hints_key);
 	if (policy->needs & TIERING_ROOM)
 		static_branch_enable_cpuslocked(&tiering_room_key);
 	if (policy->needs & TIERING_TABLES)
@@ -97,6 +136,8 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_places_key);
 	static_branch_disable_cpuslocked(&tiering_files_key);
 	static_branch_disable_cpuslocked(&tiering_uses_key);
+	static_branch_disable_cpuslocked(&tiering_hints_key);
+	static_branch_disable_cpuslocked(&tiering_records_key);
 	static_branch_disable_cpuslocked(&tiering_room_key);
 	static_branch_disable_cpuslocked(&tiering_kernel_key);
 	static_branch_disable_cpuslocked(&tiering_slabs_key);
@@ -108,26 +149,38 @@ static void tiering_stop(const struct tiering_policy *policy)
 	rcu_assign_pointer(tiering_selected, NULL);
 	tiering_disable_hooks();
 	tiering_nodes_hide();
-	/* Whoever is in a hook may still run the policy, or look at a node. */
+	/* Wait for hooks that run the policy or use a node. */
 	synchronize_rcu();
 	synchronize_srcu(&tiering_srcu);
 	tiering_nodes_stop(policy);
 	if (policy->needs & TIERING_KNODES)
-		kloc_stop();
+		tiering_grouping->stop();
 	tiering_pages_stop();
-	if (policy->exit)
-		policy->exit();
 }
 
-static int tiering_start(const struct tiering_policy *policy)
+/*
+ * Let a kswapd run again that gave up after too many failures: the policy may let it
+ * demote, and memory may have been freed since.
+ */
+static void tiering_revive_kswapd(void)
+{
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY)
+		if (node_is_toptier(nid))
+			WRITE_ONCE(NODE_DATA(nid)->kswapd_failures, 0);
+}
+
+static int tiering_start(const struct tiering_policy *policy,
+			 struct llist_head *spares)
 {
 	int error = policy->init ? policy->init() : 0;
 
 	if (error)
 		return error;
-	if (policy->needs & TIERING_USES)
-		error = tiering_pages_start();
-	/* The policy that changes nothing needs no tiers. */
+	if (policy->needs & TIERING_RECORDS)
+		error = tiering_pages_start(spares);
+	/* The policy "none" needs no tiers. */
 	if (!error && policy->needs)
 		error = tiering_nodes_start(policy);
 	if (error) {
@@ -135,14 +188,18 @@ static int tiering_start(const struct tiering_policy *policy)
 		return error;
 	}
 	rcu_assign_pointer(tiering_selected, policy);
+	if (policy->needs)
+		tiering_revive_kswapd();
 	tiering_enable_hooks(policy);
-	/* Last: of a page that comes when there are no hooks, a context does not know. */
+	/*
+	 * After the hooks: a context does not know pages that are added without them.
+	 */
 	if (policy->needs & TIERING_KNODES)
-		kloc_start();
+		tiering_grouping->start();
 	return 0;
 }
 
-/* In the order in which memory hotplug takes these locks. */
+/* Take the locks in the order of memory hotplug. */
 static void tiering_lock(void)
 {
 	cpus_read_lock();
@@ -161,43 +218,75 @@ static void tiering_unlock(void)
  * tiering_select() - select a policy
  * @name: of the policy; a newline at the end is ignored
  *
- * Nothing happens if it is selected already.
+ * Selecting the selected policy has no effect.
  *
  * Context: process context; may sleep.
  * Return: 0; -EINVAL if there is no such policy; -ENODEV if the machine has only one
- * tier; or what the policy's init returned. Unless the name is unknown, no policy is
- * selected after an error: hooks do nothing, as with "none".
+ * tier; or the error of the policy's init. After an error other than an unknown name,
+ * no policy is selected: hooks do nothing, as with "none".
  */
 int tiering_select(const char *name)
 {
-	const struct tiering_policy *policy, *old;
+	/* Policies are never removed, so the search needs no lock. */
+	const struct tiering_policy *policy = tiering_find(name), *old;
+	LLIST_HEAD(spares);
 	int error = 0;
 
+	if (policy && policy->needs & TIERING_RECORDS &&
+	    policy != rcu_access_pointer(tiering_selected))
+		tiering_pages_prepare(&spares);
 	tiering_lock();
-	policy = tiering_find(name);
 	old = tiering_selected_locked();
 	if (!policy) {
 		error = -EINVAL;
 	} else if (policy != old) {
 		if (old)
 			tiering_stop(old);
-		error = tiering_start(policy);
+		error = tiering_start(policy, &spares);
 	}
 	tiering_unlock();
+	tiering_pages_unprepare(&spares);
 	return error;
 }
 
+/* Test whether a policy has exactly the operations that its needs imply. */
+static bool tiering_is_consistent(const struct tiering_policy *policy)
+{
+	unsigned long needs = policy->needs;
+	bool slabs = needs & TIERING_SLABS;
+
+	return !policy->place == !(needs & (TIERING_PLACES | TIERING_FILES)) &&
+	       !policy->used == !(needs & TIERING_USES) &&
+	       !policy->make_room == !(needs & TIERING_ROOM) &&
+	       !policy->hint_fault == !(needs & TIERING_HINTS) &&
+	       !(policy->fill_demote || policy->fill_promote || policy->period) ==
+	       !(needs & TIERING_MOVES) &&
+	       (!policy->knode_active || needs & TIERING_KNODES) &&
+	       (!policy->waits || policy->fill_promote) &&
+	       (!policy->hint_room || needs & TIERING_HINTS) &&
+	       !policy->slab_cold == !slabs && !policy->slab_hot == !slabs &&
+	       !policy->slab_new_cold == !slabs &&
+	       (!slabs || needs & TIERING_MOVES) &&
+	       (needs & TIERING_RECORDS) != TIERING_RECORDS &&
+	       (!(needs & TIERING_KNODES) || tiering_grouping);
+}
+
 /**
- * tiering_register() - make a policy known
- * @policy: the policy, which stays
+ * tiering_register() - register a policy
+ * @policy: the policy, which is never freed
  *
  * Context: at boot.
- * Return: 0; -EEXIST if another policy has its name; or an error of sysfs.
+ * Return: 0; -EINVAL if its needs and its operations contradict; -EEXIST if another
+ * policy has its name; or an error of sysfs.
  */
 int __init tiering_register(struct tiering_policy *policy)
 {
 	int error = 0;
 
+	if (WARN(!tiering_is_consistent(policy),
+		 "tiering: needs and operations of policy %s contradict\n",
+		 policy->name))
+		return -EINVAL;
 	mutex_lock(&tiering_mutex);
 	if (tiering_find(policy->name))
 		error = -EEXIST;
@@ -215,69 +304,83 @@ static void tiering_memory_work(struct work_struct *work)
 
 	tiering_lock();
 	policy = tiering_selected_locked();
-	if (policy && policy->needs & TIERING_USES)
-		tiering_pages_update();
 	if (policy && policy->needs)
-		tiering_nodes_update(policy, &tiering_srcu);
+		tiering_nodes_update(policy);
 	tiering_unlock();
 }
 
 static DECLARE_WORK(tiering_work, tiering_memory_work);
 
 /*
- * Memory comes or goes. That changes how many pages nodes have, and which nodes take
- * part. Both are changed with locks that the caller has: so it is done a little later.
+ * Add or remove the records of memory that is hotplugged. The nodes that take part may
+ * change, too: a work item updates them, as it needs locks that the caller holds.
  */
 static int tiering_memory_changed(struct notifier_block *self,
 				  unsigned long action, void *data)
 {
+	const struct memory_notify *memory = data;
+
+	if (action == MEM_GOING_ONLINE)
+		tiering_pages_online(memory->start_pfn, memory->nr_pages);
+	if (action == MEM_CANCEL_ONLINE || action == MEM_OFFLINE)
+		tiering_pages_offline(memory->start_pfn, memory->nr_pages);
 	if (action == MEM_ONLINE || action == MEM_OFFLINE)
 		schedule_work(&tiering_work);
 	return NOTIFY_OK;
 }
 
-/* Batches of which nothing could be moved, one after another, before it is given up. */
+/* Consecutive batches without a moved folio before tiering_make_room_by() gives up. */
 #define TIERING_FAILURES	4
 
-static unsigned long tiering_make_room_by(const struct tiering_policy *policy,
-					  struct tiering_node *tn)
+/* The largest number of batches in a call, so that kswapd gets back to its waiters. */
+#define TIERING_ROOM_BATCHES	8
+
+/* Demote batches until the node has room. Return: true if more batches may help. */
+static bool tiering_make_room_by(const struct tiering_policy *policy,
+				 struct tiering_node *tn, unsigned long *moved)
 {
-	unsigned int failures = 0, moved;
-	unsigned long all = 0;
-	long want;
+	unsigned int failures = 0, i;
 
-	while ((want = -tiering_room(tn->nid)) > 0 &&
-	       failures < TIERING_FAILURES &&
-	       rcu_access_pointer(tiering_selected) == policy) {
-		struct tiering_batch b = { .folios = LIST_HEAD_INIT(b.folios) };
+	for (i = 0; i < TIERING_ROOM_BATCHES && failures < TIERING_FAILURES; i++) {
+		struct tiering_batch b = {
+			.folios = LIST_HEAD_INIT(b.folios),
+			.room = LONG_MAX,
+		};
+		long want = -tiering_room(tn->nid);
+		unsigned int pages;
 
-		if (!policy->make_room(tn, &b, want))
-			break;
-		moved = tiering_migrate(tn, &b);
-		failures = moved ? 0 : failures + 1;
-		all += moved;
+		if (want <= 0 || rcu_access_pointer(tiering_selected) != policy)
+			return false;
+		if (!policy->make_room(tn, &b, want) && !b.more)
+			return false;
+		pages = tiering_migrate(tn, &b);
+		*moved += pages;
 		if (b.full)
-			break;
+			return false;
+		failures = pages ? 0 : failures + 1;
 		cond_resched();
 	}
-	return all;
+	return failures < TIERING_FAILURES;
 }
 
 /* Called by tiering_make_room(). */
-unsigned long __tiering_make_room(int nid)
+bool __tiering_make_room(int nid, unsigned long *nr_reclaimed)
 {
 	const struct tiering_policy *policy;
 	struct tiering_node *tn;
 	unsigned long moved = 0;
+	bool more = false;
 	int index;
 
 	index = srcu_read_lock(&tiering_srcu);
 	policy = srcu_dereference(tiering_selected, &tiering_srcu);
 	tn = srcu_dereference(tiering_near[nid], &tiering_srcu);
 	if (policy && policy->make_room && tn && tn->nid == nid)
-		moved = tiering_make_room_by(policy, tn);
+		more = tiering_make_room_by(policy, tn, &moved);
 	srcu_read_unlock(&tiering_srcu, index);
-	return moved;
+	*nr_reclaimed += moved;
+	/* Leave the node to reclaim if nothing was demoted. */
+	return more && moved;
 }
 
 static int __init tiering_init(void)
@@ -286,3 +389,7 @@ static int __init tiering_init(void)
 				       DEFAULT_CALLBACK_PRI);
 }
 subsys_initcall(tiering_init);
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/register-kunit.h"
+#endif

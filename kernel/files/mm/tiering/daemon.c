@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: the thread of a node, which moves what the policy says.
+ * Policies of memory tiers: the daemon of a node, which moves the policy's batches.
  *
- * Promotion and demotion take turns, a batch each, so that neither waits for long.
+ * Promotion and demotion take turns, one batch each, so that neither waits for long.
  */
 #include <linux/cpumask.h>
 #include <linux/freezer.h>
@@ -15,41 +15,40 @@
 #include <linux/swap.h>
 #include <linux/timekeeping.h>
 
-#include "../kloc/kloc.h"
-#include "tiering.h"
+#include "internal.h"
 
-/* How often a daemon that is not woken looks whether there is room, in a scan. */
+/* Times in a scan that a daemon checks for work without being woken. */
 #define TIERING_LOOKS		8
 
-/* A daemon that was idle may move as much as in this time at once, ns. */
+/* The largest budget, as the time in which it accumulates, ns. */
 #define TIERING_BURST		(10ULL * NSEC_PER_MSEC)
 
-/* No longer rest than that counts, ns. */
+/* The longest idle time that counts for the budget, ns. */
 #define TIERING_MOST_REST	(1ULL * NSEC_PER_SEC)
 
-/* Batches before the daemon looks at the time again. */
+/* Turns before the daemon checks whether the scan is over. */
 #define TIERING_TURNS		16
 
 struct tiering_settings tiering_settings = {
 	.scan_us = USEC_PER_SEC,
 	.rate = 512UL << 20,
 	.pin = 8,
+	.kinds = BIT(TIERING_FILE) | BIT(TIERING_BLOCKDEV) | BIT(TIERING_SLAB),
 };
 
-/* Bytes that may be moved in a time. */
+/* Convert a time to the bytes that may be moved in it. */
 static s64 tiering_rate_in(u64 ns)
 {
 	return mul_u64_u64_div_u64(READ_ONCE(tiering_settings.rate), ns,
 				   NSEC_PER_SEC);
 }
 
-/* Fill the budget up, and say what is left of it. */
-static s64 tiering_budget(struct tiering_node *tn)
+/* Refill the budget. Return: bytes that may be moved; negative after a large batch. */
+static s64 tiering_refill(struct tiering_node *tn, u64 now)
 {
-	u64 now = ktime_get_mono_fast_ns();
 	u64 since = min(now - tn->refilled, TIERING_MOST_REST);
 
-	/* What is moved without a limit is no debt when there is one again. */
+	/* Moves without a limit leave no debt for a limit that is set later. */
 	if (!READ_ONCE(tiering_settings.rate)) {
 		tn->refilled = now;
 		tn->budget = 0;
@@ -61,11 +60,16 @@ static s64 tiering_budget(struct tiering_node *tn)
 	return tn->budget;
 }
 
+static s64 tiering_budget(struct tiering_node *tn)
+{
+	return tiering_refill(tn, ktime_get_mono_fast_ns());
+}
+
 /**
- * tiering_in_background() - may folios be moved that need not leave yet?
+ * tiering_in_background() - test whether the budget allows background demotion
  * @tn: the node
  *
- * Return: true while less than half of the rate is used.
+ * Return: true while more than half of the largest budget is left.
  */
 bool tiering_in_background(struct tiering_node *tn)
 {
@@ -73,7 +77,7 @@ bool tiering_in_background(struct tiering_node *tn)
 }
 
 /**
- * tiering_wake() - tell a node's daemon that there is something to do
+ * tiering_wake() - wake the daemon of a node
  * @tn: the node
  *
  * Context: any.
@@ -87,17 +91,17 @@ void tiering_wake(struct tiering_node *tn)
 }
 
 /**
- * tiering_scan_ns() - how long is a scan?
+ * tiering_scan_ns() - get the length of a scan
  *
- * Return: ns.
+ * Return: the length, ns.
  */
 u64 tiering_scan_ns(void)
 {
 	return (u64)READ_ONCE(tiering_settings.scan_us) * NSEC_PER_USEC;
 }
 
-/* Move a batch. Return: whether any of it was moved. */
-static bool tiering_move(struct tiering_node *tn, struct tiering_batch *b)
+/* Move a batch and charge the budget. Return: pages moved. */
+static unsigned int tiering_move(struct tiering_node *tn, struct tiering_batch *b)
 {
 	unsigned int moved = tiering_migrate(tn, b);
 
@@ -105,91 +109,135 @@ static bool tiering_move(struct tiering_node *tn, struct tiering_batch *b)
 	return moved;
 }
 
-static bool tiering_demote(const struct tiering_policy *policy,
-			   struct tiering_node *tn)
+/* Demote a batch. Return: pages moved. Sets @more if more candidates may be left. */
+static unsigned int tiering_demote(const struct tiering_policy *policy,
+				   struct tiering_node *tn, bool *more)
 {
-	struct tiering_batch b = { .folios = LIST_HEAD_INIT(b.folios) };
+	struct tiering_batch b = {
+		.folios = LIST_HEAD_INIT(b.folios),
+		.room = LONG_MAX,
+	};
 
-	if (policy->needs & TIERING_KNODES && kloc_limit_fill(tn, &b))
-		return tiering_move(tn, &b);
-	return policy->fill_demote &&
-	       policy->fill_demote(tn, &b, -tiering_room(tn->nid)) &&
-	       tiering_move(tn, &b);
+	/* Without these operations, the daemon only ends scans. */
+	if (!policy->fill_demote && !policy->fill_promote)
+		return 0;
+	if ((!(policy->needs & TIERING_FILES) || !tiering_limit_fill(tn, &b)) &&
+	    policy->fill_demote)
+		policy->fill_demote(tn, &b, -tiering_room(tn->nid));
+	*more |= b.more;
+	return tiering_move(tn, &b);
 }
 
-static bool tiering_promote(const struct tiering_policy *policy,
-			    struct tiering_node *tn)
+/* Test whether promotions wait for room. */
+static bool tiering_promotion_waits(const struct tiering_policy *policy,
+				    struct tiering_node *tn)
+{
+	return READ_ONCE(tn->hot_count) || (policy->waits && policy->waits(tn));
+}
+
+/* Wake kswapd: placement falls back to slow memory and may never wake it. */
+static void tiering_ask_for_room(struct tiering_node *tn, u64 now)
+{
+	if (now - tn->asked < tiering_scan_ns() / TIERING_LOOKS)
+		return;
+	tn->asked = now;
+	tiering_wake_kswapd(tn->nid);
+}
+
+/* Promote a batch. As tiering_demote(). */
+static unsigned int tiering_promote(const struct tiering_policy *policy,
+				    struct tiering_node *tn, bool *more)
 {
 	struct tiering_batch b = {
 		.folios = LIST_HEAD_INIT(b.folios),
 		.promote = true,
 	};
-	long room = tiering_room_to_fill(tn->nid);
+	long limit;
 
-	/* What waits will come when kswapd has made room. */
-	if (!policy->fill_promote || room <= 0 ||
-	    !policy->fill_promote(tn, &b, room))
-		return false;
-	if (tiering_room(tn->nid) < b.pages)
+	if (!policy->fill_promote)
+		return 0;
+	limit = tiering_limit_room(tn->nid);
+	b.room = min(tiering_room_to_fill(tn->nid), limit);
+	/* kswapd can make room on a full node; it cannot raise a limit. */
+	if (b.room <= 0) {
+		if (limit > 0 && tiering_promotion_waits(policy, tn))
+			tiering_ask_for_room(tn, ktime_get_mono_fast_ns());
+		return 0;
+	}
+	policy->fill_promote(tn, &b, b.room);
+	*more |= b.more;
+	if (b.pages && tiering_room(tn->nid) < b.pages)
 		tiering_wake_kswapd(tn->nid);
 	return tiering_move(tn, &b);
 }
 
-/* Move what is to be moved now, for a bounded time. Return: how long to wait, ns. */
+/* Move a bounded number of batches. Return: time to wait until the next call, ns. */
 static u64 tiering_turns(const struct tiering_policy *policy,
 			 struct tiering_node *tn)
 {
-	unsigned int i;
+	unsigned int i, moved = 0;
 
 	for (i = 0; i < TIERING_TURNS; i++) {
-		bool more;
+		unsigned int before = moved;
+		bool more = false;
 
 		cond_resched();
 		if (kthread_should_stop() || freezing(current))
 			return 0;
 		if (tiering_budget(tn) <= 0)
 			return TIERING_BURST;
-		more = tiering_demote(policy, tn);
-		more |= tiering_promote(policy, tn);
+		moved += tiering_demote(policy, tn, &more);
+		moved += tiering_promote(policy, tn, &more);
 		if (policy->needs & TIERING_SLABS)
-			more |= tiering_slabs_turn(tn);
-		if (!more)
+			moved += tiering_slabs_turn(tn);
+		if (moved == before && !more)
 			return tiering_scan_ns() / TIERING_LOOKS;
 	}
-	return 0;
+	/* Back off if many candidates were checked and none moved. */
+	return moved ? 0 : tiering_scan_ns() / TIERING_LOOKS;
 }
 
-/* How much of a scan that began then is left? By the scans' length of now. */
+/* Get the time that is left of a scan, by the current length of scans. */
 static s64 tiering_scan_left(u64 began)
 {
 	return began + tiering_scan_ns() - ktime_get_mono_fast_ns();
 }
 
-/* Wait until there is something to do, or it is time to look. */
+/* Wait until the daemon is woken, the scan is over, or @most ns have passed. */
 static void tiering_wait(struct tiering_node *tn, u64 most, u64 began)
 {
 	s64 left = min_t(s64, most, tiering_scan_left(began));
 
+	/* A scan may be longer than the freezer waits. */
 	if (left > 0)
-		wait_event_interruptible_hrtimeout(tn->wait,
-						   kthread_should_stop() ||
-						   READ_ONCE(tn->woken),
-						   ns_to_ktime(left));
+		__wait_event_hrtimeout(tn->wait,
+				       kthread_should_stop() ||
+				       READ_ONCE(tn->woken),
+				       ns_to_ktime(left),
+				       (TASK_INTERRUPTIBLE | TASK_FREEZABLE));
 	WRITE_ONCE(tn->woken, false);
 }
 
 /*
- * A scan is over. A folio that was added a moment ago is on no LRU list yet, but on one
- * of the CPU that added it. A quiet CPU keeps it for ever.
+ * Drain the per-CPU folio batches: a new folio stays in the batch of its CPU, and on no
+ * LRU list, until the batch is full. Draining interrupts all CPUs, so do it at most
+ * once a second.
  */
+static void tiering_drain(struct tiering_node *tn, u64 now)
+{
+	if (!READ_ONCE(tn->undrained) || now - tn->drained < NSEC_PER_SEC)
+		return;
+	tn->drained = now;
+	WRITE_ONCE(tn->undrained, false);
+	lru_add_drain_all();
+}
+
 static void tiering_end_scan(const struct tiering_policy *policy,
 			     struct tiering_node *tn)
 {
 	if (READ_ONCE(tn->counts))
 		tiering_next_scan();
-	if (READ_ONCE(tn->busy))
-		lru_add_drain_all();
-	WRITE_ONCE(tn->busy, 0);
+	tiering_drain(tn, ktime_get_mono_fast_ns());
 	if (policy->needs & TIERING_SLABS)
 		tiering_slabs_period(tn);
 	if (policy->period)
@@ -202,7 +250,7 @@ static int tiering_daemon(void *data)
 	const struct tiering_policy *policy = tn->policy;
 	u64 began = ktime_get_mono_fast_ns(), wait = 0;
 
-	/* Nothing moves while an image of memory is written, as with kswapd. */
+	/* Freeze while hibernation writes its image, as kswapd does. */
 	set_freezable();
 	while (!kthread_freezable_should_stop(NULL)) {
 		tiering_wait(tn, wait, began);
@@ -210,8 +258,6 @@ static int tiering_daemon(void *data)
 			tiering_end_scan(policy, tn);
 			began = ktime_get_mono_fast_ns();
 		}
-		if (policy->needs & TIERING_KNODES)
-			kloc_limit_look(tn);
 		wait = tiering_turns(policy, tn);
 	}
 	return 0;
@@ -239,8 +285,8 @@ int tiering_daemon_start(struct tiering_node *tn)
 }
 
 /**
- * tiering_daemon_stop() - stop it
- * @tn: the node, which nobody finds any more
+ * tiering_daemon_stop() - stop the daemon of a node
+ * @tn: the node, which hooks do not find any more
  */
 void tiering_daemon_stop(struct tiering_node *tn)
 {
@@ -248,3 +294,7 @@ void tiering_daemon_stop(struct tiering_node *tn)
 		kthread_stop(tn->daemon);
 	tn->daemon = NULL;
 }
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/daemon-kunit.h"
+#endif

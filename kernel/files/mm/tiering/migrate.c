@@ -2,14 +2,12 @@
 /*
  * Policies of memory tiers: moving folios. Only this file touches LRU lists.
  *
- * A batch is filled with folios that are isolated from their LRU lists, and then
- * migrated in one go. Whether a folio of page cache still belongs to the file that it
- * was found in is looked at when it is locked: what was truncated meanwhile is freed
- * and not moved.
+ * Folios are isolated from their LRU lists into a batch, which then migrates in one go.
+ * A page cache folio is checked again under its lock: if it was truncated since the
+ * walk found it, it does not enter the batch.
  */
 #include <linux/buffer_head.h>
 #include <linux/fs.h>
-#include <linux/kloc.h>
 #include <linux/memcontrol.h>
 #include <linux/memory-tiers.h>
 #include <linux/migrate.h>
@@ -17,36 +15,72 @@
 #include <linux/mm_inline.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/sysctl.h>
 #include <linux/swap.h>
+#include <linux/tiering.h>
+#include <linux/vmstat.h>
 
 #include "../internal.h"
-#include "../kloc/kloc.h"
-#include "tiering.h"
+#include "internal.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/tiering.h>
 
-/* Folios of an LRU list that are looked at under its lock. */
+/* The largest number of folios of an LRU list that are checked under its lock. */
 #define TIERING_LOOK	32
 
+/* Get the number of pages after which a batch is full. */
+static long tiering_most(const struct tiering_batch *b)
+{
+	return min_t(long, b->most ?: TIERING_BATCH, b->room);
+}
+
+/* Test whether no further folio fits. */
+static bool tiering_has_all(const struct tiering_batch *b)
+{
+	return b->closed || b->pages >= tiering_most(b);
+}
+
 /**
- * tiering_batch_full() - is there no room for another folio?
+ * tiering_batch_full() - test whether a batch is full or has spent its checks
  * @b: the batch
  *
- * Return: true if there is not.
+ * Return: true if no further folio fits, or TIERING_BATCH_LOOKS entries were checked.
  */
 bool tiering_batch_full(const struct tiering_batch *b)
 {
-	return b->pages >= TIERING_BATCH;
+	return tiering_has_all(b) || b->looks >= TIERING_BATCH_LOOKS;
 }
 
 /*
- * A file system that holds its buffers cannot have them moved. Finding that out
- * by trying takes a look at all CPUs' buffers.
+ * Test whether a folio fits. A folio that does not fit closes a batch that has pages,
+ * and is the first of the next batch. An empty batch skips it.
+ */
+static bool tiering_fits(struct tiering_batch *b, struct folio *folio)
+{
+	long pages = b->pages + folio_nr_pages(folio);
+
+	if (!b->pages && b->may_exceed)
+		return true;
+	if (pages <= b->room && (pages <= tiering_most(b) || !b->pages))
+		return true;
+	b->closed = b->pages;
+	return false;
+}
+
+/*
+ * Test whether a file system holds the buffers of a folio, so that migration would
+ * fail: block devices, and ext4 files with journalled data. Trying to migrate such a
+ * folio interrupts all CPUs.
  */
 static bool tiering_has_held_buffers(struct folio *folio)
 {
+	const struct address_space_operations *ops = folio->mapping->a_ops;
 	struct buffer_head *bh, *head = folio_buffers(folio);
+
+	if (ops->migrate_folio != buffer_migrate_folio_norefs)
+		return false;
 
 	for (bh = head; bh; bh = bh->b_this_page == head ? NULL
 							  : bh->b_this_page)
@@ -55,7 +89,7 @@ static bool tiering_has_held_buffers(struct folio *folio)
 	return false;
 }
 
-/* May a folio, which is locked, be moved? If not, @why_not says why. */
+/* Test whether a locked folio may be moved. If not, set @why_not to the reason. */
 static bool tiering_may_move(struct folio *folio,
 			     const struct address_space *mapping,
 			     enum tiering_event *why_not)
@@ -65,22 +99,64 @@ static bool tiering_may_move(struct folio *folio,
 	    (mapping && folio->mapping != mapping))
 		return false;
 	*why_not = TIERING_NOT_MOVABLE;
-	/* What was mlocked a moment ago becomes unevictable a little later. */
+	/* A folio becomes unevictable some time after mlock(). */
 	if (folio_test_unevictable(folio) || folio_test_mlocked(folio))
 		return false;
 	if (folio_test_anon(folio))
 		return true;
 	if (mapping_inaccessible(folio->mapping))
 		return false;
-	return !IS_ENABLED(CONFIG_BUFFER_HEAD) ||
-	       !S_ISBLK(folio->mapping->host->i_mode) ||
-	       !tiering_has_held_buffers(folio);
+	return !IS_ENABLED(CONFIG_BUFFER_HEAD) || !tiering_has_held_buffers(folio);
+}
+
+#ifdef CONFIG_MEMCG
+/* Calculate the protection of all ancestors, from the top down. */
+static void tiering_calculate_protection(struct mem_cgroup *memcg)
+{
+	struct cgroup *group = memcg->css.cgroup;
+	struct cgroup_subsys_state *css;
+	int level;
+
+	for (level = 1; level <= group->level; level++) {
+		css = rcu_dereference(group->ancestors[level]->subsys[memory_cgrp_id]);
+		if (css)
+			mem_cgroup_calculate_protection(NULL, mem_cgroup_from_css(css));
+	}
+}
+#else
+static void tiering_calculate_protection(struct mem_cgroup *memcg)
+{
+}
+#endif
+
+/**
+ * tiering_spares() - test whether memory.min or memory.low protects a cgroup
+ * @b: the batch
+ * @memcg: the cgroup, NULL for none; the caller keeps it alive
+ *
+ * Demotion spares a protected cgroup, as reclaim does. A limit of fast memory
+ * overrides the protection.
+ *
+ * Return: true if the batch must not demote pages of the cgroup.
+ */
+bool tiering_spares(struct tiering_batch *b, struct mem_cgroup *memcg)
+{
+	if (!memcg || b->promote || b->why == TIERING_DEMOTED_LIMIT)
+		return false;
+	if (b->memcg == memcg)
+		return b->spared;
+	rcu_read_lock();
+	tiering_calculate_protection(memcg);
+	rcu_read_unlock();
+	b->memcg = memcg;
+	b->spared = mem_cgroup_below_min(NULL, memcg) ||
+		    mem_cgroup_below_low(NULL, memcg);
+	return b->spared;
 }
 
 /*
- * Take a folio off its LRU list into a batch, and give up the reference to it.
- * @mapping is what it belongs to, NULL if it does not matter. Return: whether it was
- * taken.
+ * Move a folio from its LRU list into a batch, and drop the caller's reference. The
+ * folio must belong to @mapping, unless @mapping is NULL. Return: true if it was taken.
  */
 static bool tiering_take(struct tiering_node *tn, struct tiering_batch *b,
 			 struct folio *folio, const struct address_space *mapping)
@@ -94,22 +170,22 @@ static bool tiering_take(struct tiering_node *tn, struct tiering_batch *b,
 	if (!b->promote && !folio_test_anon(folio) &&
 	    b->why != TIERING_DEMOTED_LIMIT && tiering_page_pinned(folio)) {
 		why_not = TIERING_NOT_PINNED;
+	} else if (tiering_spares(b, folio_memcg(folio))) {
+		why_not = TIERING_NOT_PROTECTED;
 	} else if (tiering_may_move(folio, mapping, &why_not)) {
 		why_not = TIERING_NOT_LIMIT;
-		if (!b->promote || kloc_memcg_charge_folio(folio)) {
+		if (!b->promote || tiering_memcg_may_promote(folio, b->pages)) {
 			why_not = TIERING_NOT_BUSY;
 			taken = folio_isolate_lru(folio);
-			if (b->promote && !taken)
-				kloc_memcg_uncharge_folio(folio);
 		}
 	}
 	folio_unlock(folio);
 out:
 	if (taken) {
-		/* What is promoted was used: it is not to be among the oldest. */
+		/* A promoted folio was used: put it back among the youngest. */
 		if (b->promote && !folio_test_unevictable(folio))
 			folio_set_active(folio);
-		/* One for which there is no room keeps those after it from moving. */
+		/* Large folios last: a failed allocation stops the folios after it. */
 		if (folio_test_large(folio))
 			list_add_tail(&folio->lru, &b->folios);
 		else
@@ -119,52 +195,92 @@ out:
 		b->pages += pages;
 	} else {
 		tiering_count(why_not, b->kind, pages);
-		if (why_not == TIERING_NOT_BUSY)
-			WRITE_ONCE(tn->busy, READ_ONCE(tn->busy) + 1);
+		if (!folio_test_lru(folio) && !READ_ONCE(tn->undrained))
+			WRITE_ONCE(tn->undrained, true);
 	}
 	folio_put(folio);
 	return taken;
 }
 
+/*
+ * Take the chosen ones of the folios that a walk has found. The walk continues with the
+ * first folio that does not fit.
+ */
+static void tiering_take_found(struct tiering_node *tn, struct tiering_batch *b,
+			       struct tiering_walk *walk, struct folio **folios,
+			       unsigned int count, tiering_choose_t choose)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!tiering_fits(b, folios[i])) {
+			if (b->closed)
+				break;
+			folio_put(folios[i]);
+			walk->left = true;
+		} else if (choose && !choose(tn, folios[i])) {
+			folio_put(folios[i]);
+			walk->left = true;
+		} else if (tiering_take(tn, b, folios[i], walk->mapping)) {
+			walk->taken = true;
+		} else {
+			walk->left = true;
+		}
+	}
+	if (i == count)
+		return;
+	walk->index = folios[i]->index;
+	walk->done = false;
+	for (; i < count; i++)
+		folio_put(folios[i]);
+}
+
 /**
- * tiering_take_knode() - take the pages of a context
- * @tn: the node that they are on, or that they are promoted to
- * @b: the batch; taken is from slow memory if it is for promotion
- * @walk: over the context; @walk->left is set if some were not taken
- * @choose: says which, NULL for all
+ * tiering_take_knode() - take folios of a context into a batch
+ * @tn: the node to demote from or to promote to
+ * @b: the batch
+ * @walk: walk over the context; sets @walk->left if some folios were not taken
+ * @choose: selects folios, NULL for all
  *
- * Goes on until the batch is full, or the walk is over. Nothing is taken of a context
- * that takes no part.
+ * Stops when the walk is over, or when the batch is full or has spent its checks; then
+ * sets @b->more. Takes nothing of a context whose kind is excluded.
  *
  * Context: may sleep.
  */
 void tiering_take_knode(struct tiering_node *tn, struct tiering_batch *b,
-			struct kloc_walk *walk, tiering_choose_t choose)
+			struct tiering_walk *walk, tiering_choose_t choose)
 {
-	struct folio *folios[KLOC_WALK];
-	unsigned int i, count;
+	struct folio *folios[TIERING_WALK];
 
-	b->kind = kloc_kind(walk->knode);
-	if (!kloc_takes_part(walk->knode)) {
+	b->kind = tiering_grouping->kind(walk->knode);
+	if (!tiering_takes_part(b->kind)) {
 		walk->left = true;
 		walk->done = true;
 	}
 	while (!walk->done && !tiering_batch_full(b)) {
-		count = itr_knode_cache(walk, folios);
-		for (i = 0; i < count; i++) {
-			if (choose && !choose(tn, folios[i])) {
-				folio_put(folios[i]);
-				walk->left = true;
-			} else if (!tiering_take(tn, b, folios[i],
-						 walk->mapping)) {
-				walk->left = true;
-			}
-		}
+		unsigned long looks = walk->looks;
+		unsigned int count = tiering_grouping->walk(walk, folios);
+
+		tiering_take_found(tn, b, walk, folios, count, choose);
+		b->looks += walk->looks - looks;
 		cond_resched();
 	}
+	b->more |= !walk->done;
 }
 
-/* Take the page frame of a folio that waits for its promotion. */
+/* Put a folio back to the head of the queue, unless the queue is full. */
+static void tiering_put_back_hot(struct tiering_node *tn, unsigned long pfn)
+{
+	spin_lock(&tn->lock);
+	if (tn->hot_count < TIERING_HOT) {
+		tn->hot_first = (tn->hot_first + TIERING_HOT - 1) % TIERING_HOT;
+		tn->hot[tn->hot_first] = pfn;
+		WRITE_ONCE(tn->hot_count, tn->hot_count + 1);
+	}
+	spin_unlock(&tn->lock);
+}
+
+/* Take the page frame of the next folio that waits for its promotion. */
 static bool tiering_next_hot(struct tiering_node *tn, unsigned long *pfn)
 {
 	bool found;
@@ -180,7 +296,10 @@ static bool tiering_next_hot(struct tiering_node *tn, unsigned long *pfn)
 	return found;
 }
 
-/* The folio of page cache at a page frame, held; NULL if there is none now. */
+/*
+ * Get and hold the page cache folio at a page frame, or with hint faults any folio; NULL
+ * if there is none now.
+ */
 static struct folio *tiering_get_folio(unsigned long pfn)
 {
 	struct page *page = pfn_to_online_page(pfn);
@@ -192,44 +311,45 @@ static struct folio *tiering_get_folio(unsigned long pfn)
 	if (!folio_test_lru(folio) || !folio_try_get(folio))
 		return NULL;
 	if (page_folio(page) == folio && folio_test_lru(folio) &&
-	    !folio_test_anon(folio))
+	    (tiering_is_hinting() || !folio_test_anon(folio)))
 		return folio;
 	folio_put(folio);
 	return NULL;
 }
 
 /**
- * tiering_take_hot() - take the folios of slow memory that are to be promoted
- * @tn: the node that they are promoted to
+ * tiering_take_hot() - take the folios that wait for their promotion into a batch
+ * @tn: the node to promote to
  * @b: the batch
- * @room: pages that may be taken at most
  *
  * Context: may sleep.
  */
-void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b,
-		      long room)
+void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b)
 {
+	unsigned int tries = TIERING_HOT;
 	unsigned long pfn;
 
-	b->kind = TIERING_FILE;
-	while (!tiering_batch_full(b) && b->pages < room &&
-	       tiering_next_hot(tn, &pfn)) {
+	b->kind = tiering_is_hinting() ? TIERING_ANON : TIERING_FILE;
+	/* Ignore the checks that walks have spent: this queue is short. */
+	while (tries-- && !tiering_has_all(b) && tiering_next_hot(tn, &pfn)) {
 		struct folio *folio = tiering_get_folio(pfn);
 
 		if (!folio)
 			continue;
-		if (node_is_toptier(folio_nid(folio)) ||
-		    b->pages + folio_nr_pages(folio) > room)
-			folio_put(folio);
-		else
+		if (tiering_is_slow(folio_nid(folio)) && tiering_fits(b, folio)) {
 			tiering_take(tn, b, folio, NULL);
+			continue;
+		}
+		folio_put(folio);
+		if (b->closed)
+			tiering_put_back_hot(tn, pfn);
 	}
 }
 
 /**
  * struct tiering_oldest - folios from the old end of LRU lists
- * @folios: those that were found, held
- * @count: of them
+ * @folios: the folios, held
+ * @count: number of folios
  */
 struct tiering_oldest {
 	struct folio *folios[TIERING_LOOK];
@@ -268,21 +388,21 @@ static void tiering_find_in_gens(struct lruvec *lruvec, bool file,
 }
 #endif
 
-/* The lock is held for as long as it takes to look at so many folios. */
+/* Find the oldest folios. Checks at most TIERING_LOOK under the lock. */
 static void tiering_find_oldest(struct lruvec *lruvec, bool file,
 				struct tiering_oldest *oldest)
 {
 	enum lru_list lru = file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
 
 	spin_lock_irq(&lruvec->lru_lock);
-	/* Either kind of lists has them, or both while one is exchanged. */
+	/* Folios are on either kind of lists, or on both during a switch of MGLRU. */
 	tiering_find_in_gens(lruvec, file, oldest);
 	tiering_find_in(&lruvec->lists[lru], oldest);
 	tiering_find_in(&lruvec->lists[lru + LRU_ACTIVE], oldest);
 	spin_unlock_irq(&lruvec->lru_lock);
 }
 
-/* A folio of the old end stays: it becomes one of the youngest, not to be in the way. */
+/* Move a folio that stays to the young end, so that it does not block others. */
 static void tiering_make_young(struct folio *folio)
 {
 	if (folio_isolate_lru(folio)) {
@@ -293,31 +413,38 @@ static void tiering_make_young(struct folio *folio)
 }
 
 /**
- * tiering_take_lru() - take the oldest folios of a group, and look at so many
- * @tn: the node that they are on
+ * tiering_take_lru() - take chosen folios from the old end of LRU lists into a batch
+ * @tn: the node to demote from
  * @b: the batch
- * @lruvec: the lists of the group on that node
+ * @lruvec: the LRU lists of a cgroup on that node
  * @kind: TIERING_ANON, or TIERING_FILE for all page cache
- * @choose: says which, NULL for all; those that stay become the youngest
+ * @choose: selects folios, NULL for all; the others become the youngest
  *
  * Context: may sleep.
- * Return: false if there are none.
+ * Return: false if the lists are empty, or none of the oldest folios fits.
  */
 bool tiering_take_lru(struct tiering_node *tn, struct tiering_batch *b,
 		      struct lruvec *lruvec, enum tiering_kind kind,
 		      tiering_choose_t choose)
 {
 	struct tiering_oldest oldest = { };
+	bool fits = false;
 	unsigned int i;
 
 	b->kind = kind;
-	/* What is new is on no list yet, or was put back a moment ago. */
+	/* New folios, and folios put back recently, may be in this CPU's batches. */
 	lru_add_drain();
 	tiering_find_oldest(lruvec, kind != TIERING_ANON, &oldest);
 	for (i = 0; i < oldest.count; i++) {
 		struct folio *folio = oldest.folios[i];
 
-		/* One more reference, as tiering_take() gives one up. */
+		/* A folio that does not fit stays at the old end for the next call. */
+		if (b->closed || !tiering_fits(b, folio)) {
+			folio_put(folio);
+			continue;
+		}
+		fits = true;
+		/* tiering_take() drops a reference. */
 		folio_get(folio);
 		if (choose && !choose(tn, folio)) {
 			tiering_make_young(folio);
@@ -327,50 +454,135 @@ bool tiering_take_lru(struct tiering_node *tn, struct tiering_batch *b,
 		}
 		folio_put(folio);
 	}
-	return oldest.count;
+	return fits;
 }
 
-/* What tiering_new_folio() has to know. */
+/**
+ * struct tiering_target - the target nodes of a batch
+ * @b: the batch
+ * @nid: preferred node, NUMA_NO_NODE for none
+ * @others: fallback nodes
+ * @full: the allocation of a folio has failed on all of them
+ */
 struct tiering_target {
 	const struct tiering_batch *b;
 	int nid;
+	nodemask_t others;
 	bool full;
 };
 
 /*
- * Nobody waits until something is reclaimed or compacted for a move, as they would in
- * alloc_migration_target() for a large folio. But who demotes wakes the kswapd of
- * slow memory, as reclaim does: what is cold there has to leave for what is not.
+ * Choose the target of a batch. next_demotion_node() alternates among the nearest
+ * nodes, so call it for each batch. The fallback is any lower tier, as in reclaim.
+ */
+static void tiering_choose_target(const struct tiering_node *tn,
+				  struct tiering_target *target)
+{
+	target->others = NODE_MASK_NONE;
+	target->nid = tn->nid;
+	if (target->b->promote)
+		return;
+	target->nid = target->b->pair ? folio_nid(target->b->pair) :
+					next_demotion_node(tn->nid);
+	node_get_allowed_targets(NODE_DATA(tn->nid), &target->others);
+}
+
+/*
+ * Allocate the target of a folio without direct reclaim or compaction, which
+ * alloc_migration_target() would do for a large folio. A demotion wakes the kswapd of
+ * slow memory, as in reclaim, so that the coldest folios there make room.
  */
 static struct folio *tiering_new_folio(struct folio *src, unsigned long private)
 {
-	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) | __GFP_THISNODE |
-		    __GFP_NOWARN | __GFP_NOMEMALLOC;
+	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) | __GFP_NOWARN |
+		    __GFP_NOMEMALLOC;
 	struct tiering_target *target = (struct tiering_target *)private;
 	struct folio *dst;
 
 	if (!target->b->promote)
 		gfp |= __GFP_KSWAPD_RECLAIM;
-	/* Not __folio_alloc_node(): the node may have gone a moment ago. */
-	dst = __folio_alloc(gfp, folio_order(src), target->nid, NULL);
-	if (dst)
-		tiering_page_move(src, dst, target->b->why);
-	else if (!folio_test_large(src))
+	/* Not __folio_alloc_node(), which warns if the node went offline. */
+	dst = __folio_alloc(gfp | __GFP_THISNODE, folio_order(src), target->nid, NULL);
+	if (!dst && !nodes_empty(target->others))
+		dst = __folio_alloc(gfp, folio_order(src), target->nid,
+				    &target->others);
+	if (!dst && !folio_test_large(src))
 		target->full = true;
 	return dst;
+}
+
+/*
+ * Count a moved folio in the counters of reclaim and NUMA balancing. Daemons and kswapd
+ * move in the background, so their demotions count as kswapd's. Tasks that make room in
+ * a fault wait, as in direct reclaim.
+ */
+static void tiering_count_move(struct folio *src, struct folio *dst, bool promote)
+{
+	int nid = folio_nid(promote ? dst : src);
+	struct lruvec *lruvec;
+
+	rcu_read_lock();
+	lruvec = mem_cgroup_lruvec(folio_memcg(dst), NODE_DATA(nid));
+	if (!promote)
+		mod_lruvec_state(lruvec, current->flags & PF_KTHREAD ?
+				 PGDEMOTE_KSWAPD : PGDEMOTE_DIRECT,
+				 folio_nr_pages(dst));
+#ifdef CONFIG_NUMA_BALANCING
+	else
+		mod_lruvec_state(lruvec, PGPROMOTE_SUCCESS, folio_nr_pages(dst));
+#endif
+	rcu_read_unlock();
+}
+
+/**
+ * tiering_folio_migrated() - count and record the move of a folio of a batch
+ * @src: the old folio, locked
+ * @dst: the new folio, locked
+ * @private: the argument of migrate_pages(), a struct tiering_target
+ */
+void tiering_folio_migrated(struct folio *src, struct folio *dst, unsigned long private)
+{
+	const struct tiering_target *target = (struct tiering_target *)private;
+
+	tiering_count_move(src, dst, target->b->promote);
+	/* Hot folios of files and of block devices are in one batch. */
+	tiering_count(TIERING_MOVED + target->b->why, tiering_kind_of(dst),
+		      folio_nr_pages(dst));
+	if (tiering_is_recording())
+		tiering_note_move(src, dst, target->b->why);
+}
+
+/*
+ * Called by tiering_folio_misplaced(). The tiering mode of NUMA balancing counts its
+ * promotions itself.
+ */
+void __tiering_folio_misplaced(struct folio *src, struct folio *dst)
+{
+	enum tiering_reason why = TIERING_REASONS;
+
+	if (tiering_is_hinting() && tiering_is_slow(folio_nid(src)) &&
+	    tiering_is_fast(folio_nid(dst))) {
+		why = TIERING_PROMOTED_HINT;
+		tiering_count(TIERING_MOVED + why, tiering_kind_of(dst),
+			      folio_nr_pages(dst));
+		if (!(sysctl_numa_balancing_mode & NUMA_BALANCING_MEMORY_TIERING))
+			tiering_count_move(src, dst, true);
+	}
+	tiering_note_move(src, dst, why);
 }
 
 #ifdef CONFIG_LRU_GEN
 static unsigned long tiering_gen_files(struct lruvec *lruvec)
 {
-	unsigned long pages = 0;
+	long pages = 0;
 	int gen, zone;
 
+	/* Ageing changes two counts one after the other, so the sum may be negative. */
 	for (gen = 0; gen < MAX_NR_GENS; gen++)
 		for (zone = 0; zone < MAX_NR_ZONES; zone++)
-			pages += max(READ_ONCE(lruvec->lrugen.nr_pages[gen]
-					       [LRU_GEN_FILE][zone]), 0L);
-	return pages;
+			pages += READ_ONCE(lruvec->lrugen.nr_pages[gen]
+					   [LRU_GEN_FILE][zone]);
+	return max(pages, 0L);
 }
 #else
 static unsigned long tiering_gen_files(struct lruvec *lruvec)
@@ -380,11 +592,11 @@ static unsigned long tiering_gen_files(struct lruvec *lruvec)
 #endif
 
 /**
- * tiering_lruvec_files() - how much page cache is on the LRU lists of a group?
+ * tiering_lruvec_files() - count the page cache on the LRU lists of a cgroup
  * @lruvec: the lists
- * @nid: their node
+ * @nid: node of the lists
  *
- * Either kind of lists has it, or both while the one is exchanged for the other.
+ * Sums up both kinds of lists, as folios are on both during a switch of MGLRU.
  *
  * Return: pages.
  */
@@ -404,7 +616,7 @@ unsigned long tiering_lruvec_files(struct lruvec *lruvec, int nid)
 	return pages;
 }
 
-/* A folio stays where it is: its context has to know that it has some there. */
+/* Note for its context that a folio has not moved. It counts as used in this scan. */
 static void tiering_stayed(struct folio *folio)
 {
 	struct knode *knode;
@@ -413,48 +625,46 @@ static void tiering_stayed(struct folio *folio)
 		return;
 	rcu_read_lock();
 	tiering_page_use(folio);
-	knode = kloc_knode_in(folio_mapping(folio));
+	knode = tiering_grouping->find(folio_mapping(folio));
 	if (knode)
-		knode_note_pages(knode, folio_nid(folio));
+		tiering_grouping->note(knode, folio_nid(folio));
 	rcu_read_unlock();
 }
 
 /**
  * tiering_migrate() - move the folios of a batch
- * @tn: the node that they are moved to, or from
+ * @tn: the node to promote to or to demote from
  * @b: the batch, which is empty afterwards
  *
  * Context: may sleep.
- * Return: pages that were moved; none if slow memory has gone.
+ * Return: number of pages moved; 0 if there is no node to demote to.
  */
 unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b)
 {
-	struct tiering_target target = {
-		.b = b,
-		.nid = b->promote ? tn->nid : READ_ONCE(tn->slow),
-	};
+	struct tiering_target target = { .b = b };
 	unsigned int moved = 0;
 	struct folio *folio;
 
 	if (list_empty(&b->folios))
 		return 0;
+	tiering_choose_target(tn, &target);
 	if (target.nid != NUMA_NO_NODE)
 		migrate_pages(&b->folios, tiering_new_folio, NULL,
 			      (unsigned long)&target, MIGRATE_ASYNC, MR_TIERING,
 			      &moved);
-	/* Those that are left are left alone for as long as if they were used. */
-	list_for_each_entry(folio, &b->folios, lru) {
+	/* A folio that failed counts as used, so that it is not tried again soon. */
+	list_for_each_entry(folio, &b->folios, lru)
 		tiering_stayed(folio);
-		if (b->promote)
-			kloc_memcg_uncharge_folio(folio);
-	}
 	putback_movable_pages(&b->folios);
 
 	b->full = target.full;
-	tiering_count(TIERING_MOVED + b->why, b->kind, moved);
 	tiering_count(TIERING_NOT_MIGRATED, b->kind, b->pages - moved);
 	trace_tiering_migrate(tn->nid, b->promote, b->why, moved,
 			      b->pages - moved);
 	b->pages = 0;
 	return moved;
 }
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/migrate-kunit.h"
+#endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: where new pages go.
+ * Policies of memory tiers: the placement of new pages.
  */
 #include <linux/cpuset.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/mmzone.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/shmem_fs.h>
@@ -14,34 +16,40 @@
 #include <linux/topology.h>
 
 #include "../internal.h"
-#include "../kloc/kloc.h"
-#include "tiering.h"
+#include "internal.h"
 
 /*
- * The first tries take what is free. Reclaim, and errors that the caller wants to
- * hear of, are for the allocation that comes after them.
+ * Get the flags of the first tries, which only take free pages. Reclaim, reserves and
+ * warnings are left to the caller's allocation after them.
  */
 static gfp_t tiering_gfp(gfp_t gfp)
 {
-	return (gfp & ~(__GFP_RECLAIM | __GFP_NOFAIL)) | __GFP_NOWARN |
-	       __GFP_NOMEMALLOC;
+	return (gfp & ~(__GFP_RECLAIM | __GFP_NOFAIL | __GFP_HIGH)) |
+	       __GFP_NOWARN | __GFP_NOMEMALLOC;
 }
 
-/* Try one tier, as far as the cpuset of the task allows it. */
-static struct page *tiering_try(gfp_t gfp, unsigned int order, int nid,
-				const nodemask_t *tier)
+/* Get the nodes of a tier that the cpuset of the task allows. */
+static nodemask_t tiering_allowed(const nodemask_t *tier)
 {
 	nodemask_t nodes = *tier;
 
 	if (!in_interrupt())
 		nodes_and(nodes, nodes, cpuset_current_mems_allowed);
+	return nodes;
+}
+
+/* Try the nodes of a tier that the cpuset of the task allows. */
+static struct page *tiering_try(gfp_t gfp, unsigned int order, int nid,
+				const nodemask_t *tier)
+{
+	nodemask_t nodes = tiering_allowed(tier);
+
 	return nodes_empty(nodes) ? NULL :
 	       __alloc_pages(gfp, order, nid, &nodes);
 }
 
 /*
- * Try all tiers but the one that comes last: that is left to the caller, who also
- * reclaims.
+ * Try all tiers except the last, which is left to the caller's allocation and reclaim.
  */
 static struct page *tiering_try_all(gfp_t gfp, unsigned int order, int nid,
 				    const struct tiering_node *tn,
@@ -52,130 +60,179 @@ static struct page *tiering_try_all(gfp_t gfp, unsigned int order, int nid,
 	const nodemask_t *tiers;
 	struct page *page = NULL;
 	unsigned int i, count;
+	gfp_t wake;
 
 	if (place == TIERING_LOCAL)
 		return NULL;
-	/* In a tier, the node comes first that is nearest to this one. */
+	/* Within a tier, the nearest node to @nid comes first. */
 	if (up && slow != NUMA_NO_NODE)
 		nid = slow;
+	/* Wake kswapd of slow memory here: the caller may find room in fast memory. */
+	wake = up ? gfp & __GFP_KSWAPD_RECLAIM : 0;
 	gfp = tiering_gfp(gfp);
 	count = tiering_tiers(&tiers);
-	for (i = 0; i + 1 < count && !page; i++)
-		page = tiering_try(gfp, order, nid,
+	for (i = 0; i + 1 < count && !page; i++) {
+		page = tiering_try(gfp | wake, order, nid,
 				   &tiers[up ? count - 1 - i : i]);
+		wake = 0;
+	}
 	return page;
 }
 
-/**
- * tiering_alloc_pages() - allocate pages where the selected policy wants them
- * @gfp: allocation flags
- * @order: there are 2^order pages
- * @nid: the node that they would come from without a policy
- *
- * Only for allocations that no memory policy directs. It does not reclaim and does
- * not wake kswapd.
- *
- * Context: any.
- * Return: the first page, or NULL if the caller must allocate as without a policy.
- */
-struct page *tiering_alloc_pages(gfp_t gfp, unsigned int order, int nid)
+/* Test whether an allocation may use a node in a tier below fast memory. */
+static bool tiering_may_be_slow(gfp_t gfp, const struct tiering_node *tn)
 {
-	struct tiering_alloc alloc = { .gfp = gfp, .order = order };
-	const struct tiering_policy *policy;
-	struct tiering_node *tn;
-	struct page *page = NULL;
+	struct zonelist *zonelist = node_zonelist(tn->nid, gfp);
+	const nodemask_t *tiers;
+	unsigned int i, count = tiering_tiers(&tiers);
 
-	rcu_read_lock();
-	policy = rcu_dereference(tiering_selected);
-	tn = rcu_dereference(tiering_near[numa_node_id()]);
-	if (policy && policy->place && tn)
-		page = tiering_try_all(gfp, order, nid, tn,
-				       policy->place(tn, &alloc));
-	rcu_read_unlock();
-	return page;
+	for (i = 1; i < count; i++) {
+		nodemask_t nodes = tiering_allowed(&tiers[i]);
+
+		if (first_zones_zonelist(zonelist, gfp_zone(gfp), &nodes)->zone)
+			return true;
+	}
+	return false;
 }
 
-/**
- * tiering_is_stream() - are pages read one after another?
- * @ra: state of the read-ahead that they are for, NULL for none
- *
- * Return: true if its window is as large as can be.
- */
-bool tiering_is_stream(const struct file_ra_state *ra)
+/* Get the event of an allocation that the policy wanted in a tier; -1 for others. */
+static int tiering_place_event(enum tiering_place place, const struct page *page)
 {
-	return ra && ra->ra_pages && ra->size >= ra->ra_pages;
+	bool slow = place == TIERING_BOTTOM_FIRST;
+
+	if (place == TIERING_LOCAL)
+		return -1;
+	if (!page || tiering_is_slow(page_to_nid(page)) != slow)
+		return TIERING_PLACED_ELSEWHERE;
+	return slow ? TIERING_PLACED_SLOW : TIERING_PLACED_FAST;
 }
 
 static void tiering_count_place(enum tiering_place place, enum tiering_kind kind,
 				const struct page *page, unsigned int pages)
 {
-	enum tiering_event event = TIERING_PLACED_ELSEWHERE;
+	int event = tiering_place_event(place, page);
 
-	if (place == TIERING_LOCAL)
-		return;
-	if (page)
-		event = place == TIERING_TOP_FIRST ? TIERING_PLACED_FAST :
-						     TIERING_PLACED_SLOW;
-	tiering_count(event, kind, pages);
+	if (event >= 0)
+		tiering_count(event, kind, pages);
+}
+
+/**
+ * tiering_alloc_pages() - allocate pages where the selected policy wants them
+ * @gfp: allocation flags
+ * @order: order of the allocation
+ * @nid: preferred node without a policy
+ * @is_user: the pages are for an address space of a process, or for tmpfs
+ *
+ * Only for allocations without a memory policy. Does not reclaim.
+ *
+ * Context: any.
+ * Return: the first page, or NULL if the caller must allocate as without a policy.
+ */
+struct page *tiering_alloc_pages(gfp_t gfp, unsigned int order, int nid, bool is_user)
+{
+	struct tiering_alloc alloc = {
+		.kind = is_user ? TIERING_ANON :
+			gfp & __GFP_MOVABLE ? TIERING_FILE : TIERING_KERNEL,
+	};
+	const struct tiering_policy *policy;
+	enum tiering_place place;
+	struct tiering_node *tn;
+	struct page *page = NULL;
+
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	tn = rcu_dereference(tiering_near[numa_node_id()]);
+	if (policy && policy->place && tn) {
+		place = policy->place(tn, &alloc);
+		page = tiering_try_all(gfp, order, nid, tn, place);
+		tiering_count_place(place, alloc.kind, page, 1U << order);
+	}
+	rcu_read_unlock();
+	return page;
+}
+
+/*
+ * Set the kind of page cache. Returns false if no policy places it: the mapping has no
+ * context, or would get none, as shared anonymous memory.
+ */
+static bool tiering_set_kind(const struct tiering_policy *policy,
+			     const struct address_space *mapping,
+			     struct tiering_alloc *alloc)
+{
+	if (alloc->knode) {
+		alloc->kind = tiering_grouping->kind(alloc->knode);
+		return true;
+	}
+	alloc->kind = tiering_mapping_kind(mapping);
+	return !(policy->needs & TIERING_KNODES) && tiering_grouping->eligible(mapping);
 }
 
 /* Called by tiering_alloc_folio(). */
 struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
-				    unsigned int order,
-				    const struct file_ra_state *ra)
+				    unsigned int order, enum ra_class class)
 {
-	struct tiering_alloc alloc = {
-		.gfp = gfp,
-		.order = order,
-		.stream = tiering_is_stream(ra),
-	};
+	struct tiering_alloc alloc = { .class = class };
 	const struct tiering_policy *policy;
 	enum tiering_place place = TIERING_LOCAL;
 	unsigned int pages = 1 << order;
-	struct mem_cgroup *charged = NULL;
 	struct tiering_node *tn;
 	struct page *page = NULL;
+	bool do_without = false, limited;
 
-	/* What a task has asked for wins. */
-	if (!mapping->host || kloc_has_none(mapping->host) ||
-	    current->mempolicy || cpuset_do_page_mem_spread())
+	/* A task's own memory policy wins. */
+	if (current->mempolicy || cpuset_do_page_mem_spread())
 		return NULL;
 
 	rcu_read_lock();
 	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[numa_node_id()]);
-	alloc.knode = kloc_knode_of(mapping->host);
-	if (policy && policy->place && tn && alloc.knode) {
+	alloc.knode = tiering_grouping->of(mapping);
+	if (policy && policy->place && tn &&
+	    tiering_set_kind(policy, mapping, &alloc)) {
 		place = policy->place(tn, &alloc);
-		/* What lies on the lists of anonymous memory is not counted. */
-		if (place == TIERING_TOP_FIRST && READ_ONCE(kloc_limits) &&
-		    !shmem_mapping(mapping) &&
-		    !(kloc_limit_node(tn->nid, pages) &&
-		      kloc_memcg_charge(pages, &charged)))
+		/*
+		 * Page cache of tmpfs, on the lists of anonymous memory, does not
+		 * count.
+		 */
+		limited = place == TIERING_TOP_FIRST && !shmem_mapping(mapping);
+		if (limited && !tiering_limit_may_add(tn->nid, pages))
 			place = TIERING_BOTTOM_FIRST;
 		page = tiering_try_all(gfp | __GFP_COMP, order, numa_node_id(),
 				       tn, place);
-		if (!page && charged)
-			kloc_memcg_uncharge(charged, pages);
-		tiering_count_place(place, kloc_kind(alloc.knode), page, pages);
+		/* Another node of the tier has a limit of its own. */
+		if (limited && page && page_to_nid(page) != tn->nid &&
+		    place == TIERING_TOP_FIRST &&
+		    !tiering_limit_node(page_to_nid(page), pages)) {
+			__free_pages(page, order);
+			place = TIERING_BOTTOM_FIRST;
+			page = tiering_try_all(gfp | __GFP_COMP, order,
+					       numa_node_id(), tn, place);
+		}
+		/* A stream is not worth fast memory: it is read with less readahead. */
+		do_without = !page && place == TIERING_BOTTOM_FIRST &&
+			     class == RA_CLASS_STREAM && tiering_may_be_slow(gfp, tn);
+		if (!do_without)
+			tiering_count_place(place, alloc.kind, page, pages);
 	}
 	rcu_read_unlock();
+	if (do_without)
+		return ERR_PTR(-ENOMEM);
 	return page ? page_rmappable_folio(page) : NULL;
 }
 
 /**
- * tiering_alloc_cold_slab() - allocate the first page of a slab whose objects will not be
- * used much
+ * tiering_alloc_cold_slab() - allocate the first page of a slab for cold objects
  * @gfp: allocation flags
- * @pages: how many the slab will have, which are allocated on the same node
+ * @event: set to the argument of tiering_count_cold_slab(), which the caller calls when
+ *	it has all pages of the slab; not set if there is nothing to count
  *
  * Context: a task.
  * Return: the page, in a lower tier; NULL if the caller must allocate it as without a
  * policy.
  */
-struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages)
+struct page *tiering_alloc_cold_slab(gfp_t gfp, int *event)
 {
-	struct tiering_alloc alloc = { .gfp = gfp, .cold = true };
+	struct tiering_alloc alloc = { .kind = TIERING_SLAB, .cold = true };
 	enum tiering_place place = TIERING_LOCAL;
 	const struct tiering_policy *policy;
 	struct tiering_node *tn;
@@ -189,16 +246,25 @@ struct page *tiering_alloc_cold_slab(gfp_t gfp, unsigned int pages)
 	if (policy && policy->place && tn) {
 		place = policy->place(tn, &alloc);
 		page = tiering_try_all(gfp, 0, numa_node_id(), tn, place);
-		tiering_count_place(place, TIERING_SLAB, page, pages);
+		*event = tiering_place_event(place, page);
 	}
 	rcu_read_unlock();
 	return page;
 }
 
+/**
+ * tiering_count_cold_slab() - count the pages of a slab that is complete
+ * @event: from tiering_alloc_cold_slab()
+ * @pages: the number of pages
+ */
+void tiering_count_cold_slab(int event, unsigned int pages)
+{
+	tiering_count(event, TIERING_SLAB, pages);
+}
+
 /*
- * The fast node that page tables and stacks of this task should be on: both are used
- * often, and can never move. NUMA_NO_NODE if the task
- * has a memory policy of its own.
+ * Get the fast node for page tables and stacks of this task: both are used often, and
+ * can never move. NUMA_NO_NODE if the task's memory policy or cpuset decides.
  */
 static int tiering_kernel_nid(void)
 {
@@ -222,9 +288,9 @@ static void tiering_count_kernel(bool fast, long pages)
 }
 
 /*
- * Called by tiering_alloc_table(). It takes what is free down to the lowest watermark,
- * where others leave for slow memory earlier, and has kswapd make no room: there may be
- * nothing that can leave, and each process would ask for it again.
+ * Called by tiering_alloc_table(). Takes free pages down to WMARK_MIN, while page cache
+ * stops at a higher watermark. Does not wake kswapd: there may be nothing to demote,
+ * and each process would wake it again.
  */
 struct page *__tiering_alloc_table(gfp_t gfp, unsigned int order)
 {
@@ -238,7 +304,7 @@ struct page *__tiering_alloc_table(gfp_t gfp, unsigned int order)
 	return page;
 }
 
-/* Called by tiering_stack_nid(). Who allocates a stack may reclaim, but not for this. */
+/* Called by tiering_stack_nid(). A full node is not worth the reclaim of the caller. */
 int __tiering_stack_nid(void)
 {
 	int nid = tiering_kernel_nid();
@@ -250,10 +316,14 @@ int __tiering_stack_nid(void)
 }
 
 /**
- * tiering_count_stack() - a kernel stack was allocated where the policy wanted it, or not
- * @fast: it was
+ * tiering_count_stack() - count the allocation of a kernel stack
+ * @fast: the stack is on the node that the policy wanted
  */
 void tiering_count_stack(bool fast)
 {
 	tiering_count_kernel(fast, THREAD_SIZE / PAGE_SIZE);
 }
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/place-kunit.h"
+#endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy dram-first: fast memory of any node comes before slow memory, however
- * near that is (AutoTiering, USENIX ATC 2021). The kernel goes by distance alone, so
- * that slow memory of this socket comes before DRAM of the other one.
+ * The policy dram-first: new pages prefer fast memory of any node to slow memory,
+ * however near (AutoTiering, USENIX ATC 2021). Without a policy, the kernel goes by
+ * distance, and prefers slow memory of this socket to DRAM of the other one.
  *
- * Nothing is moved. Placement is the whole policy.
+ * The policy only places pages, and moves none.
  */
 #include <linux/init.h>
 
-#include "tiering.h"
+#include "policy.h"
 
 static enum tiering_place policy_dram_first_place(struct tiering_node *tn,
 						  const struct tiering_alloc *alloc)

@@ -1,27 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy kloc, as far as its controls share it. They are registered after it.
+ * The policy kloc: the parts that its control policies share.
  */
 #ifndef _MM_TIERING_POLICY_KLOC_H
 #define _MM_TIERING_POLICY_KLOC_H
 
-#include "tiering.h"
+#include "policy.h"
 
-/* Takes the next contexts that should leave a node. As get_LRU_knodes(). */
+/* Takes the next contexts to demote from a node, as get_LRU_knodes() does. */
 typedef unsigned int (*policy_kloc_next_t)(unsigned int index,
 					   struct knode **knodes,
 					   unsigned int most);
 
-extern struct tiering_policy policy_kloc;
+/* Needs of a variant of kloc that has contexts and moves page cache. */
+#define POLICY_KLOC_NEEDS	(TIERING_FILES | TIERING_USES | TIERING_MOVES | \
+				 TIERING_KNODES | TIERING_TABLES)
+
+/* Operations of such a variant, without placement and demotion. */
+#define POLICY_KLOC_OPERATIONS					\
+	.init		= policy_kloc_select,			\
+	.init_node	= policy_kloc_init_node,		\
+	.exit_node	= policy_kloc_exit_node,		\
+	.used		= policy_kloc_used,			\
+	.knode_active	= policy_kloc_knode_active,		\
+	.period		= policy_kloc_period,			\
+	.fill_promote	= policy_kloc_fill_promote,		\
+	.waits		= policy_kloc_waits
+
+/* Operations of a variant that also moves slabs. */
+#define POLICY_KLOC_SLAB_OPERATIONS				\
+	.slab_new_cold	= policy_kloc_slab_new_cold,		\
+	.slab_cold	= policy_kloc_slab_cold,		\
+	.slab_hot	= policy_kloc_slab_hot
 
 /**
- * struct policy_kloc_copies - what came of copies, and what follows from that
- * @first: the first reason for which they are made
- * @last: the last one
- * @least: of @value
- * @most: of @value
- * @value: the higher, the fewer pages are moved
- * @seen: what had come of them when that was looked at the last time
+ * struct policy_kloc_copies - a threshold that adapts to the share of wasted copies
+ * @first: first reason of the copies
+ * @last: last reason of the copies
+ * @least: smallest @value
+ * @most: largest @value
+ * @value: the threshold; a higher one moves fewer pages
+ * @seen: copies at the last adaptation
  */
 struct policy_kloc_copies {
 	enum tiering_reason first, last;
@@ -33,10 +52,10 @@ void policy_kloc_copies_forget(struct policy_kloc_copies *copies);
 void policy_kloc_copies_adapt(struct policy_kloc_copies *copies);
 
 /**
- * enum policy_kloc_groups - what is done with slab objects that will not be used much
- * @POLICY_KLOC_MIXED: they are on pages with others
- * @POLICY_KLOC_APART: they are on pages of their own
- * @POLICY_KLOC_FAR: which begin in slow memory, if fast memory is short
+ * enum policy_kloc_groups - the placement of slab objects that are expected to be cold
+ * @POLICY_KLOC_MIXED: on the same pages as other objects
+ * @POLICY_KLOC_APART: on pages of their own
+ * @POLICY_KLOC_FAR: on pages of their own, in slow memory if fast memory is short
  */
 enum policy_kloc_groups {
 	POLICY_KLOC_MIXED,
@@ -56,8 +75,26 @@ bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 bool policy_kloc_slab_cold(struct tiering_node *tn, unsigned int history);
 bool policy_kloc_slab_hot(struct tiering_node *tn, unsigned int history);
 
+int policy_kloc_select(void);
+int policy_kloc_init_node(struct tiering_node *tn);
+void policy_kloc_exit_node(struct tiering_node *tn);
+enum tiering_place policy_kloc_place_used(struct tiering_node *tn, enum ra_class class);
+enum tiering_place policy_kloc_place(struct tiering_node *tn,
+				     const struct tiering_alloc *alloc);
 enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc);
+bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
+		      unsigned int history);
+bool policy_kloc_choose_unused(struct tiering_node *tn, struct folio *folio);
+void policy_kloc_knode_active(struct tiering_node *tn, struct knode *knode);
+void policy_kloc_period(struct tiering_node *tn);
+long policy_kloc_fill_demote(struct tiering_node *tn, struct tiering_batch *b,
+			     long want);
+long policy_kloc_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
+			      long room);
+bool policy_kloc_waits(struct tiering_node *tn);
+long policy_kloc_make_room(struct tiering_node *tn, struct tiering_batch *b,
+			   long want);
 long policy_kloc_take_for_room(struct tiering_node *tn, struct tiering_batch *b,
 			       policy_kloc_next_t next);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy kloc-cap, a control for kloc: there are no contexts. Page cache may have a
- * share of fast memory, and what is too much of it leaves, the oldest first, whatever
- * it is of. It says what contexts are worth beyond that there is less page cache.
+ * The policy kloc-cap, a control for kloc without contexts: page cache above a share of
+ * fast memory is demoted, the oldest first. Its distance to kloc is the benefit of
+ * contexts, beyond the benefit of a smaller page cache.
  */
 #include <linux/init.h>
 #include <linux/mm.h>
@@ -10,7 +10,7 @@
 
 #include "policy_lru.h"
 
-/* Per cent of a node that page cache may have. */
+/* The largest share of page cache in a node, per cent. */
 static unsigned long policy_kloc_cap_share = 50;
 
 static long policy_kloc_cap_excess(const struct tiering_node *tn)

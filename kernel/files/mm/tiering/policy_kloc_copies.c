@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy kloc: what came of copies, and what follows from that.
+ * The policy kloc: thresholds that adapt to the share of wasted copies.
  */
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 
 #include "policy_kloc.h"
 
-/* One in so many pages may have been copied for nothing. */
+/* One in this many copies may be wasted. */
 #define POLICY_KLOC_WASTE	8
 
 /**
- * policy_kloc_copies_forget() - begin anew
- * @copies: what is known of them
+ * policy_kloc_copies_forget() - reset a threshold
+ * @copies: the threshold
  */
 void policy_kloc_copies_forget(struct policy_kloc_copies *copies)
 {
@@ -20,16 +20,10 @@ void policy_kloc_copies_forget(struct policy_kloc_copies *copies)
 	copies->seen = tiering_copies(copies->first, copies->last);
 }
 
-/**
- * policy_kloc_copies_adapt() - have more or fewer copies made from now on
- * @copies: what is known of them
- *
- * Copies are for nothing where files live for a short time, or where all is used alike:
- * what comes is no hotter than what leaves for it. Then fewer are made from now on.
- */
-void policy_kloc_copies_adapt(struct policy_kloc_copies *copies)
+/* Adapt a threshold to the copies since the last call. */
+static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
+				     struct tiering_copies now)
 {
-	struct tiering_copies now = tiering_copies(copies->first, copies->last);
 	unsigned long moved = now.moved - copies->seen.moved;
 	unsigned long wasted = now.wasted - copies->seen.wasted;
 	unsigned int value = copies->value;
@@ -41,3 +35,20 @@ void policy_kloc_copies_adapt(struct policy_kloc_copies *copies)
 		value = max(value - 1, copies->least);
 	WRITE_ONCE(copies->value, value);
 }
+
+/**
+ * policy_kloc_copies_adapt() - adapt a threshold to the copies since the last call
+ * @copies: the threshold
+ *
+ * Copies are wasted if files are short-lived, or if all files are equally hot, so that
+ * promoted pages are no hotter than demoted ones. Then a higher threshold allows fewer
+ * copies.
+ */
+void policy_kloc_copies_adapt(struct policy_kloc_copies *copies)
+{
+	policy_kloc_copies_count(copies, tiering_copies(copies->first, copies->last));
+}
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/policy-kloc-copies-kunit.h"
+#endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy kloc: inodes and dentries, if they can move.
+ * The policy kloc: relocatable slabs of inodes and dentries.
  *
- * The objects of many contexts share a page, so a page leaves if none of them is used:
- * after as many scans as there are in its history, or with the context of one of its
- * objects if nobody has used the others in this scan or the last one. A page that is
- * used in enough scans to pay for its copies comes back.
+ * Objects of many contexts share a page. A page is demoted if none of its objects was
+ * used in the eight scans of its history, or, together with the context of one object,
+ * if none of the others was used in this scan or the last one. A page that is used in
+ * enough scans to pay for its copies is promoted.
  *
- * Where all files are used alike, what leaves comes back, and each copy has stopped all
- * CPUs. Then none leaves for a while, and for twice as long if it happens again.
+ * If all files are equally hot, demoted pages come back, and each copy has stopped all
+ * CPUs in vain. Then demotion pauses, and for twice as long if that happens again.
  */
 #include <linux/bitops.h>
 #include <linux/compiler.h>
@@ -17,95 +17,109 @@
 #include "../kloc/kloc.h"
 #include "policy_kloc.h"
 
-/* One in so many pages may come back. */
+/* One in this many demoted pages may be promoted again. */
 #define POLICY_KLOC_SLAB_WASTE	8
 
-/* No page leaves for so many times ten scans, at most. */
-#define POLICY_KLOC_SLAB_REST	64U
-
-/* How often that is if pages come back now, and how often it still is. */
-static unsigned int policy_kloc_slab_rest, policy_kloc_slab_left;
-
-/* What had left and come back when that was looked at the last time. */
-static unsigned long policy_kloc_slab_gone, policy_kloc_slab_back;
+/* The longest pause, in intervals of ten scans. */
+#define POLICY_KLOC_SLAB_PAUSE	64U
 
 /**
- * policy_kloc_slab_may_leave() - may slabs leave fast memory now?
+ * struct policy_kloc_slab_moves - moves of slab pages, and pauses of demotion
+ * @demoted: pages demoted since boot, at the last check
+ * @promoted: pages promoted since boot, at the last check
+ * @pause: length of the last pause, halved in each interval after it; intervals
+ * @pause_left: rest of the pause; intervals
+ */
+struct policy_kloc_slab_moves {
+	unsigned long demoted, promoted;
+	unsigned int pause, pause_left;
+};
+
+static struct policy_kloc_slab_moves policy_kloc_slab_moves;
+
+/**
+ * policy_kloc_slab_may_leave() - test whether slab pages may be demoted now
  *
- * Return: false if too many of those that left came back.
+ * Return: false during a pause, after too many demoted pages came back.
  */
 bool policy_kloc_slab_may_leave(void)
 {
-	return !READ_ONCE(policy_kloc_slab_left);
+	return !READ_ONCE(policy_kloc_slab_moves.pause_left);
 }
 
-static unsigned long policy_kloc_slab_moved(enum tiering_reason one,
-					    enum tiering_reason other)
+static unsigned long policy_kloc_slab_moved(enum tiering_reason why)
 {
-	return tiering_counted(TIERING_MOVED + one, TIERING_SLAB) +
-	       tiering_counted(TIERING_MOVED + other, TIERING_SLAB);
+	return tiering_counted(TIERING_MOVED + why, TIERING_SLAB);
 }
 
-/* What has left, and what has come back, since boot. */
-static unsigned long policy_kloc_slab_gone_now(void)
+/* Count the slab pages demoted since boot. */
+static unsigned long policy_kloc_slab_demoted(void)
 {
-	return policy_kloc_slab_moved(TIERING_DEMOTED_INACTIVE, TIERING_DEMOTED_UNUSED) +
-	       tiering_counted(TIERING_MOVED + TIERING_DEMOTED_LIMIT, TIERING_SLAB);
+	return policy_kloc_slab_moved(TIERING_DEMOTED_INACTIVE) +
+	       policy_kloc_slab_moved(TIERING_DEMOTED_UNUSED) +
+	       policy_kloc_slab_moved(TIERING_DEMOTED_LIMIT);
 }
 
-static unsigned long policy_kloc_slab_back_now(void)
+/* Count the slab pages promoted since boot. */
+static unsigned long policy_kloc_slab_promoted(void)
 {
-	return policy_kloc_slab_moved(TIERING_PROMOTED_ACTIVE, TIERING_PROMOTED_USED);
+	return policy_kloc_slab_moved(TIERING_PROMOTED_ACTIVE) +
+	       policy_kloc_slab_moved(TIERING_PROMOTED_USED);
 }
 
 /**
- * policy_kloc_slab_forget() - begin anew
+ * policy_kloc_slab_forget() - reset the pauses of demotion
  */
 void policy_kloc_slab_forget(void)
 {
-	policy_kloc_slab_gone = policy_kloc_slab_gone_now();
-	policy_kloc_slab_back = policy_kloc_slab_back_now();
-	policy_kloc_slab_rest = 0;
-	WRITE_ONCE(policy_kloc_slab_left, 0);
+	policy_kloc_slab_moves.demoted = policy_kloc_slab_demoted();
+	policy_kloc_slab_moves.promoted = policy_kloc_slab_promoted();
+	policy_kloc_slab_moves.pause = 0;
+	WRITE_ONCE(policy_kloc_slab_moves.pause_left, 0);
+}
+
+/* End an interval. @demoted and @promoted are pages since boot. */
+static void policy_kloc_slab_count(struct policy_kloc_slab_moves *moves,
+				   unsigned long demoted, unsigned long promoted)
+{
+	unsigned long left = demoted - moves->demoted;
+	unsigned long came = promoted - moves->promoted;
+
+	moves->demoted = demoted;
+	moves->promoted = promoted;
+	if (came > max(left, 1UL * TIERING_BATCH) / POLICY_KLOC_SLAB_WASTE) {
+		moves->pause = clamp(2 * moves->pause, 1U, POLICY_KLOC_SLAB_PAUSE);
+		WRITE_ONCE(moves->pause_left, moves->pause);
+	} else if (moves->pause_left) {
+		WRITE_ONCE(moves->pause_left, moves->pause_left - 1);
+	} else {
+		moves->pause /= 2;
+	}
 }
 
 /**
- * policy_kloc_slab_adapt() - see how many slabs have left and come back
+ * policy_kloc_slab_adapt() - pause demotion if too many demoted pages came back
  *
  * Called every ten scans.
  */
 void policy_kloc_slab_adapt(void)
 {
-	unsigned long gone = policy_kloc_slab_gone_now();
-	unsigned long back = policy_kloc_slab_back_now();
-	unsigned long left = gone - policy_kloc_slab_gone;
-	unsigned long came = back - policy_kloc_slab_back;
-
-	policy_kloc_slab_gone = gone;
-	policy_kloc_slab_back = back;
-	if (came > max(left, 1UL * TIERING_BATCH) / POLICY_KLOC_SLAB_WASTE) {
-		policy_kloc_slab_rest = clamp(2 * policy_kloc_slab_rest, 1U,
-					      POLICY_KLOC_SLAB_REST);
-		WRITE_ONCE(policy_kloc_slab_left, policy_kloc_slab_rest);
-	} else if (policy_kloc_slab_left) {
-		WRITE_ONCE(policy_kloc_slab_left, policy_kloc_slab_left - 1);
-	} else {
-		policy_kloc_slab_rest /= 2;
-	}
+	policy_kloc_slab_count(&policy_kloc_slab_moves, policy_kloc_slab_demoted(),
+			       policy_kloc_slab_promoted());
 }
 
-/* Which objects are apart? */
+/* Placement of cold objects, enum policy_kloc_groups. */
 unsigned long policy_kloc_slab_groups = POLICY_KLOC_APART;
 
 /**
- * policy_kloc_slab_new_cold() - will new objects of slabs not be used much?
+ * policy_kloc_slab_new_cold() - predict whether new slab objects are cold
  * @tn: the node
  * @alloc: the objects
  *
- * Those of a context are what the context is. A file that is looked up is not in use
- * until somebody opens it.
+ * Objects of an inactive context are cold, as are the inode and dentry of a lookup: a
+ * file is not in use until it is opened.
  *
- * Return: true if so.
+ * Return: true if few uses are expected.
  */
 bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 			       const struct tiering_alloc *alloc)
@@ -115,13 +129,13 @@ bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 	if (READ_ONCE(policy_kloc_slab_groups) == POLICY_KLOC_MIXED ||
 	    (knode && !kloc_takes_part(knode)))
 		return false;
-	if (alloc->lookup || alloc->stream)
+	if (alloc->lookup || ra_class_is_once(alloc->class))
 		return true;
-	return knode && (test_bit(KNODE_STREAM, &knode->flags) || !knode_inuse(knode));
+	return knode && !knode_inuse(knode);
 }
 
 /**
- * policy_kloc_place_cold_slab() - where should a page of cold objects go?
+ * policy_kloc_place_cold_slab() - choose a tier for a new slab page of cold objects
  * @tn: the node
  *
  * Return: one of enum tiering_place.
@@ -133,11 +147,11 @@ enum tiering_place policy_kloc_place_cold_slab(struct tiering_node *tn)
 }
 
 /**
- * policy_kloc_slab_cold() - should a page of a slab leave the node?
+ * policy_kloc_slab_cold() - decide whether to demote a slab page
  * @tn: the node
- * @history: in which of the last eight scans it was used
+ * @history: the scans of the last eight with a use of the page
  *
- * Return: true if it should.
+ * Return: true if the page should be demoted.
  */
 bool policy_kloc_slab_cold(struct tiering_node *tn, unsigned int history)
 {
@@ -145,13 +159,17 @@ bool policy_kloc_slab_cold(struct tiering_node *tn, unsigned int history)
 }
 
 /**
- * policy_kloc_slab_hot() - should a page of a slab come to the node?
+ * policy_kloc_slab_hot() - decide whether to promote a slab page
  * @tn: the node
- * @history: in which of the last eight scans it was used
+ * @history: the scans of the last eight with a use of the page
  *
- * Return: true if it should.
+ * Return: true if the page should be promoted.
  */
 bool policy_kloc_slab_hot(struct tiering_node *tn, unsigned int history)
 {
 	return hweight_long(history) >= TIERING_USES_TO_PAY;
 }
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/policy-kloc-slab-kunit.h"
+#endif

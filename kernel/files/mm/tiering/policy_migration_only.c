@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy migration-only: what is cold leaves fast memory, so that there is always
- * room for what is new (an earlier draft of KLOCs, table 3, "Migration-only"). Nothing
- * comes back.
+ * The policy migration-only: cold pages are demoted, so that fast memory always has
+ * room for new pages (an earlier draft of KLOCs, table 3, "Migration-only"). No page is
+ * promoted.
  *
- * Cold is what is at the old end of the LRU lists, and was not used since it was looked
- * at the last time. Anonymous memory and page cache leave by the shares that they have.
+ * A folio is cold if it is at the old end of an LRU list and was unused since the last
+ * check. Anonymous memory and page cache are demoted in proportion to their sizes.
  */
 #include <linux/init.h>
 #include <linux/mm.h>
@@ -21,7 +21,7 @@ static bool policy_migration_only_choose(struct tiering_node *tn,
 	return !folio_test_clear_referenced(folio);
 }
 
-/* The kind that has had less than its share of what has left. */
+/* Choose the kind whose demotions are below its share. */
 static enum tiering_kind policy_migration_only_kind(struct tiering_node *tn)
 {
 	struct pglist_data *pgdat = NODE_DATA(tn->nid);
@@ -50,7 +50,7 @@ static long policy_migration_only_fill(struct tiering_node *tn,
 	kind = policy_migration_only_kind(tn);
 	if (policy_lru_take(tn, b, NULL, kind, policy_migration_only_choose))
 		return b->pages;
-	/* All that was looked at is in use. The other kind may have what is not. */
+	/* No cold folio was found. Try the other kind. */
 	kind = kind == TIERING_ANON ? TIERING_FILE : TIERING_ANON;
 	return policy_lru_take(tn, b, NULL, kind, policy_migration_only_choose);
 }
@@ -59,7 +59,7 @@ static struct tiering_policy policy_migration_only = {
 	.name		= "migration-only",
 	.needs		= TIERING_MOVES | TIERING_ROOM,
 	.fill_demote	= policy_migration_only_fill,
-	/* Else kswapd may be first, and evict what could be demoted. */
+	/* Demote before kswapd evicts pages that could be demoted. */
 	.make_room	= policy_migration_only_fill,
 };
 

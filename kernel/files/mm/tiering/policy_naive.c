@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy naive: what the kernel allocates goes to fast memory until that is full,
- * and then to slow memory. Nothing is moved (KLOCs, ASPLOS 2021, "Naive").
+ * The policy naive: new pages go to fast memory until it is full, and then to slow
+ * memory. No page moves (KLOCs, ASPLOS 2021, "Naive").
  *
- * That is what the kernel does without a policy. Unlike dram-first it stays on the node
- * that is near: fast memory of another node is used where the kernel would use it, in
- * the order of distances.
+ * The kernel does the same without a policy. Unlike dram-first, the kernel prefers near
+ * nodes: fast memory of another node comes in the order of distances.
  */
 #include <linux/init.h>
 
-#include "tiering.h"
+#include "policy.h"
 
 static struct tiering_policy policy_naive = {
 	.name = "naive",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy none: everything is as without policies. It is selected at boot.
+ * The policy none: the kernel behaves as without policies. It is selected at boot.
  */
 #include <linux/init.h>
 
-#include "tiering.h"
+#include "policy.h"
 
 static struct tiering_policy policy_none = {
 	.name = "none",

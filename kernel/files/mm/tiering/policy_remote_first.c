@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy remote-first: slow memory comes before fast memory, so that fast memory
- * is left to what is promoted. A control for dram-first.
+ * The policy remote-first, a control for dram-first: new pages prefer slow memory.
  */
 #include <linux/init.h>
 
-#include "tiering.h"
+#include "policy.h"
 
 static enum tiering_place
 policy_remote_first_place(struct tiering_node *tn,

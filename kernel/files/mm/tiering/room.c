@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: how much of a node is free.
+ * Policies of memory tiers: free memory and watermarks of a node.
  *
- * A node is as full as kswapd lets it be: there are no watermarks but the zones' own.
- * Up to its mark kswapd makes room. Page cache leaves what is below the mark before
- * that to all else: new anonymous memory, page tables and slab find it there.
+ * Tiering uses the zones' own watermarks. kswapd makes room up to its mark, WMARK_HIGH
+ * or WMARK_PROMO. New page cache and promotions stop at the next lower watermark, and
+ * leave the pages below it to new anonymous memory, page tables and slab.
  */
 #include <linux/gfp.h>
+#include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/sched/sysctl.h>
@@ -14,9 +15,9 @@
 #include <linux/swap.h>
 #include <linux/vmstat.h>
 
-#include "tiering.h"
+#include "internal.h"
 
-/* The watermark up to which kswapd makes room, as in pgdat_balanced(). */
+/* Get the watermark up to which kswapd makes room, as in pgdat_balanced(). */
 static enum zone_watermarks tiering_mark(void)
 {
 	return sysctl_numa_balancing_mode & NUMA_BALANCING_MEMORY_TIERING ?
@@ -24,45 +25,65 @@ static enum zone_watermarks tiering_mark(void)
 }
 
 /*
- * Free pages of a zone for what may be in ZONE_MOVABLE. Those that this CPU keeps for
- * itself count, too: they may be an eighth of the zone.
+ * Count the free pages of a zone for allocations that may use ZONE_MOVABLE. Include
+ * this CPU's page lists, which may hold an eighth of the zone.
  */
 static long tiering_free(struct zone *zone)
 {
 	long pages = zone_page_state(zone, NR_FREE_PAGES) -
 		     zone->lowmem_reserve[ZONE_MOVABLE];
 
-	/* It is a hint: its CPU changes it meanwhile. */
+	/* A hint: this task may migrate, and the CPU changes its count meanwhile. */
 	pages += data_race(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 	return max(pages, 0L);
 }
 
+/*
+ * Ignore a zone that is smaller than its lowmem reserve, such as the DMA zone of x86.
+ */
 static bool tiering_counts(struct zone *zone)
 {
-	/* The DMA zone is counted as free memory, and not used. */
 	return managed_zone(zone) &&
-	       !(IS_ENABLED(CONFIG_ZONE_DMA) && !zone_idx(zone));
+	       zone_managed_pages(zone) > zone->lowmem_reserve[ZONE_MOVABLE];
 }
 
-/* Free pages above a multiple of a mark, all zones of a node together. */
-static long tiering_above(int nid, enum zone_watermarks mark, unsigned int times)
+/*
+ * Count the free pages above a multiple of a watermark in the zones of a node.
+ *
+ * kswapd stops as soon as one zone is above the mark, see pgdat_balanced(). So zones
+ * below the mark do not reduce the sum of the zones above it. If all zones are below,
+ * the result is the deficit of the zone with the smallest one.
+ */
+static long tiering_zones_above(struct zone *zones, enum zone_watermarks mark,
+				unsigned int times)
 {
-	struct zone *zones = NODE_DATA(nid)->node_zones;
-	long pages = 0;
+	long most = LONG_MIN, pages = 0;
 	int i;
 
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		if (tiering_counts(&zones[i]))
-			pages += tiering_free(&zones[i]) -
-				 times * wmark_pages(&zones[i], mark);
-	return pages;
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		long above;
+
+		if (!tiering_counts(&zones[i]))
+			continue;
+		above = tiering_free(&zones[i]) -
+			(long)(times * wmark_pages(&zones[i], mark));
+		most = max(most, above);
+		pages += max(above, 0L);
+	}
+	/* A node without zones has no deficit. */
+	return most < 0 && most > LONG_MIN ? most : pages;
+}
+
+static long tiering_above(int nid, enum zone_watermarks mark, unsigned int times)
+{
+	return tiering_zones_above(NODE_DATA(nid)->node_zones, mark, times);
 }
 
 /**
- * tiering_room() - how much of a node is free beyond what kswapd keeps free?
+ * tiering_room() - get the free pages of a node above kswapd's mark
  * @nid: the node
  *
- * Return: pages; less than 0 if kswapd wants more than there is.
+ * Return: pages; negative if kswapd has to free some.
  */
 long tiering_room(int nid)
 {
@@ -70,13 +91,13 @@ long tiering_room(int nid)
 }
 
 /**
- * tiering_room_to_fill() - how much of a node may page cache and promotions have?
+ * tiering_room_to_fill() - get the free pages of a node for page cache and promotions
  * @nid: the node
  *
- * As NUMA balancing does, they may go below the mark up to which kswapd makes room, to
- * the one before it.
+ * Page cache and promotions may use free pages down to the watermark below kswapd's
+ * mark, as promotions of NUMA balancing do.
  *
- * Return: pages; less than 0 if they have more.
+ * Return: pages; negative if fewer pages are free.
  */
 long tiering_room_to_fill(int nid)
 {
@@ -84,10 +105,10 @@ long tiering_room_to_fill(int nid)
 }
 
 /**
- * tiering_room_to_min() - how many pages may be taken of a node at the very most?
+ * tiering_room_to_min() - get the free pages of a node above WMARK_MIN
  * @nid: the node
  *
- * Return: pages that are free above the lowest watermark; negative if there are too few.
+ * Return: pages; negative if fewer pages are free.
  */
 long tiering_room_to_min(int nid)
 {
@@ -95,10 +116,10 @@ long tiering_room_to_min(int nid)
 }
 
 /**
- * tiering_is_short() - is a node so full that it matters what is in it?
+ * tiering_is_short() - test whether a node is so full that policies should act
  * @nid: the node
  *
- * Return: true if less than twice of what kswapd keeps free is.
+ * Return: true if fewer pages are free than twice kswapd's mark.
  */
 bool tiering_is_short(int nid)
 {
@@ -106,13 +127,13 @@ bool tiering_is_short(int nid)
 }
 
 /**
- * tiering_may_fill() - may new page cache go to a node?
+ * tiering_may_fill() - test whether new page cache may go to a node
  * @nid: the node
  *
- * kswapd is woken in time, so that there is room for what comes next.
+ * Wakes kswapd below its mark, so that it makes room for later allocations.
  *
  * Context: any that may wake a thread.
- * Return: true if it leaves enough for all else.
+ * Return: true if enough free pages are left for other allocations.
  */
 bool tiering_may_fill(int nid)
 {
@@ -123,7 +144,7 @@ bool tiering_may_fill(int nid)
 }
 
 /**
- * tiering_wake_kswapd() - wake the kswapd of a node, if it has something to do
+ * tiering_wake_kswapd() - wake the kswapd of a node if the node is not balanced
  * @nid: the node
  */
 void tiering_wake_kswapd(int nid)
@@ -138,3 +159,7 @@ void tiering_wake_kswapd(int nid)
 		return;
 	}
 }
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/room-kunit.h"
+#endif

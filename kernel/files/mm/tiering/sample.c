@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: which folios are used.
+ * Policies of memory tiers: the uses of page cache, and accessed bits of mapped folios.
  */
 #include <linux/cpuset.h>
-#include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/page_idle.h>
@@ -14,11 +13,12 @@
 #include <linux/rmap.h>
 #include <linux/tiering.h>
 
-#include "../kloc/kloc.h"
 #include "page.h"
-#include "tiering.h"
+#include "internal.h"
 
-/* Remember a folio that is to be promoted. It will be used again if this fails. */
+/*
+ * Queue a folio for promotion. A folio that is dropped here is queued at a later use.
+ */
 static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
 {
 	unsigned int count;
@@ -31,12 +31,27 @@ static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
 		WRITE_ONCE(tn->hot_count, ++count);
 	}
 	spin_unlock(&tn->lock);
-	/* Waking the daemon for each would cost more than is won. */
+	/* Waking the daemon for each folio would cost more than a promotion saves. */
 	if (count == TIERING_BATCH)
 		tiering_wake(tn);
 }
 
-/* Note that a folio is used for the first time in this scan. */
+/**
+ * tiering_queue_hot() - queue a folio for promotion by the daemon
+ * @tn: the node to promote to
+ * @folio: the folio, in slow memory
+ *
+ * Does nothing if the cpuset of the task does not allow the node, or the queue is full.
+ *
+ * Context: a task, in an RCU read-side critical section; not in interrupts.
+ */
+void tiering_queue_hot(struct tiering_node *tn, struct folio *folio)
+{
+	if (node_isset(tn->nid, cpuset_current_mems_allowed))
+		tiering_hot_add(tn, folio);
+}
+
+/* Record the first use of a folio in this scan. */
 static noinline void tiering_note_use(struct folio *folio)
 {
 	const struct tiering_policy *policy;
@@ -47,11 +62,11 @@ static noinline void tiering_note_use(struct folio *folio)
 		return;
 	rcu_read_lock();
 	history = tiering_page_use(folio);
-	if (history && !node_is_toptier(folio_nid(folio))) {
+	if (history && tiering_is_slow(folio_nid(folio))) {
 		policy = rcu_dereference(tiering_selected);
 		tn = rcu_dereference(tiering_near[folio_nid(folio)]);
-		/* It is not promoted for a task that may not have memory there. */
-		if (policy && policy->used && tn &&
+		/* Do not promote for a task that must not use memory of that node. */
+		if (policy && policy->used && tn && !current->mempolicy &&
 		    node_isset(tn->nid, cpuset_current_mems_allowed) &&
 		    policy->used(tn, folio, history))
 			tiering_hot_add(tn, folio);
@@ -64,7 +79,9 @@ void __tiering_folio_used(struct folio *folio)
 {
 	bool noted;
 
-	/* Most uses end here, so it is as short as can be. RCU waits for it, too. */
+	/*
+	 * The fast path of most uses. Disabled preemption is an RCU read-side section.
+	 */
 	preempt_disable();
 	noted = tiering_page_is_noted(folio);
 	preempt_enable();
@@ -75,30 +92,43 @@ void __tiering_folio_used(struct folio *folio)
 /* Called by tiering_folio_added(). */
 void __tiering_folio_added(struct folio *folio)
 {
-	struct inode *inode = folio->mapping->host;
 	struct knode *knode;
 
 	tiering_page_new(folio);
 	rcu_read_lock();
-	knode = inode && kloc_is_on() ? kloc_knode_of(inode) : NULL;
+	knode = tiering_grouping->of(folio->mapping);
 	if (knode)
-		knode_add_obj(knode, folio);
+		tiering_grouping->add(knode, folio);
+	rcu_read_unlock();
+}
+
+/**
+ * tiering_note_move() - record the move of a folio
+ * @src: the old folio
+ * @dst: the new folio, locked
+ * @why: reason of the move; TIERING_REASONS if no policy asked for it
+ */
+void tiering_note_move(struct folio *src, struct folio *dst, enum tiering_reason why)
+{
+	struct knode *knode;
+
+	/* Only hint faults have records of anonymous memory. */
+	if (folio_test_anon(dst) && !tiering_is_hinting())
+		return;
+	tiering_page_move(src, dst, why);
+	if (folio_test_anon(dst))
+		return;
+	rcu_read_lock();
+	knode = tiering_grouping->find(folio_mapping(dst));
+	if (knode)
+		tiering_grouping->note(knode, folio_nid(dst));
 	rcu_read_unlock();
 }
 
 /* Called by tiering_folio_moved(). */
 void __tiering_folio_moved(struct folio *src, struct folio *dst)
 {
-	struct knode *knode;
-
-	if (folio_test_anon(dst))
-		return;
-	tiering_page_move(src, dst, TIERING_REASONS);
-	rcu_read_lock();
-	knode = kloc_knode_in(folio_mapping(dst));
-	if (knode)
-		knode_note_pages(knode, folio_nid(dst));
-	rcu_read_unlock();
+	tiering_note_move(src, dst, TIERING_REASONS);
 }
 
 /* Called by tiering_folio_freed(). */
@@ -110,54 +140,82 @@ void __tiering_folio_freed(struct folio *folio)
 /* Called by tiering_folio_split(). */
 void __tiering_folio_split(struct folio *folio, unsigned long pages)
 {
-	if (!folio_test_anon(folio))
+	if (!folio_test_anon(folio) || tiering_is_hinting())
 		tiering_page_split(folio, pages);
 }
 
-/* Take the accessed bits of one mapping of a folio. */
+/* The largest number of mappings to check. A folio with more of them counts as used. */
+#define TIERING_MAPPINGS	64
+
+/**
+ * struct tiering_young - accessed bits of a folio
+ * @young: an accessed bit was set
+ * @looks: number of mappings checked
+ */
+struct tiering_young {
+	bool young;
+	unsigned int looks;
+};
+
+/* Clear the accessed bits of one mapping. Return: true to go on with the next one. */
 static bool tiering_take_young(struct folio *folio, struct vm_area_struct *vma,
 			       unsigned long address, void *arg)
 {
 	DEFINE_FOLIO_VMA_WALK(walk, folio, vma, address, 0);
-	bool *young = arg;
+	struct tiering_young *found = arg;
 
 	while (page_vma_mapped_walk(&walk)) {
 		if (walk.pte)
-			*young |= ptep_clear_young_notify(vma, walk.address,
-							  walk.pte);
+			found->young |= ptep_clear_young_notify(vma, walk.address,
+								walk.pte);
 		else if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
-			*young |= pmdp_clear_young_notify(vma, walk.address,
-							  walk.pmd);
+			found->young |= pmdp_clear_young_notify(vma, walk.address,
+								walk.pmd);
 	}
-	return true;
+	return !found->young && ++found->looks < TIERING_MAPPINGS;
+}
+
+/*
+ * Lock the anon_vma: only the lock keeps it alive when the last process unmaps the
+ * folio. Only try the lock: kswapd must not wait for a change of mappings.
+ */
+static struct rmap_walk_control tiering_young_control(struct tiering_young *found)
+{
+	return (struct rmap_walk_control) {
+		.arg = found,
+		.try_lock = true,
+		.rmap_one = tiering_take_young,
+		.anon_lock = folio_lock_anon_vma_read,
+	};
 }
 
 /**
- * tiering_was_referenced() - was a mapped folio used since this was asked last?
- * @folio: the folio, which the caller has a reference to
+ * tiering_was_referenced() - test and clear the accessed bits of a mapped folio
+ * @folio: the folio; the caller holds a reference
  *
- * folio_referenced() is for folios that reclaim has isolated; this is for folios that
- * are on their LRU lists.
+ * For folios on their LRU lists. folio_referenced() is for folios that reclaim has
+ * isolated.
  *
  * Context: may sleep.
- * Return: true if it was, or if that cannot be told now.
+ * Return: true if the folio was used since the last call, or if a lock is contended.
  */
 bool tiering_was_referenced(struct folio *folio)
 {
-	bool young = false;
-	struct rmap_walk_control control = {
-		.rmap_one = tiering_take_young,
-		.arg = &young,
-	};
+	struct tiering_young found = { };
+	struct rmap_walk_control control = tiering_young_control(&found);
 
 	if (!folio_trylock(folio))
 		return true;
-	/* It may have been truncated meanwhile. */
+	/* The folio may have been truncated before it was locked. */
 	if (folio->mapping && folio_mapped(folio))
 		rmap_walk(folio, &control);
 	folio_unlock(folio);
-	/* Its bits say no longer that it was: reclaim looks at this flag, too. */
-	if (young)
+	/* Keep the use visible for reclaim, whose accessed bits were cleared here. */
+	if (found.young)
 		folio_set_young(folio);
-	return young;
+	return found.young || found.looks == TIERING_MAPPINGS || control.contended;
 }
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/sample-kunit.h"
+#endif

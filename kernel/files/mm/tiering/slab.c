@@ -2,8 +2,8 @@
 /*
  * Policies of memory tiers: slabs that can move, see Documentation/mm/reloc.rst.
  *
- * What a policy is asked is for a whole page of objects, of which any may have been
- * used. Moving a batch stops all CPUs for a moment, so it is done by daemons alone.
+ * A policy decides for a whole page of objects; a use of one object is a use of its
+ * page. Moving a batch stops all CPUs for a moment, so only daemons move slabs.
  */
 #include <linux/array_size.h>
 #include <linux/memory-tiers.h>
@@ -15,46 +15,46 @@
 #include <linux/tiering_slab.h>
 #include <linux/topology.h>
 
-#include "../kloc/kloc.h"
-#include "tiering.h"
+#include "internal.h"
+#include "page.h"
 
 /*
- * A page that has left by its use and come back stays for a while. That it left was for
- * nothing, and its copy has stopped all CPUs.
+ * A page with this many moves is not demoted again for a while: its copies were wasted.
  */
 #define TIERING_SLAB_MOVES	2
 
-/* Objects of a context that are looked at. */
+/* The largest number of objects of a context that are moved with it. */
 #define TIERING_SLABS_OF_CONTEXT	8
 
-/* Can slabs move, and may they? */
+/* Test whether slabs can move and their kind is not excluded. */
 static bool tiering_slabs_take_part(void)
 {
-	return reloc_is_enabled() && READ_ONCE(kloc_settings.kinds) & BIT(TIERING_SLAB);
+	return reloc_is_enabled() && tiering_takes_part(TIERING_SLAB);
 }
 
 /* Called by tiering_slabs_begin(). */
 bool __tiering_slabs_begin(const struct address_space *mapping,
-			   const struct file_ra_state *ra)
+			   enum ra_class class)
 {
 	struct tiering_alloc alloc = {
-		.stream = tiering_is_stream(ra),
+		.kind = TIERING_SLAB,
+		.class = class,
 		.lookup = !mapping,
 	};
 	const struct tiering_policy *policy;
 	struct tiering_node *tn;
 	bool cold = false;
 
-	/* Who called the caller has begun already. */
+	/* A caller further up has begun already. */
 	if (!tiering_slabs_take_part() || current->slabs_cold)
 		return false;
-	/* What was not asked for is as without a policy. */
-	if (mapping && mapping->host ? kloc_has_none(mapping->host) : !kloc_chosen())
+	/* Objects without a context are placed as without a policy. */
+	if (!tiering_grouping->covers(mapping))
 		return false;
 	rcu_read_lock();
 	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[numa_node_id()]);
-	alloc.knode = kloc_knode_in(mapping);
+	alloc.knode = tiering_grouping->find(mapping);
 	if (policy && policy->slab_new_cold && tn)
 		cold = policy->slab_new_cold(tn, &alloc);
 	rcu_read_unlock();
@@ -66,15 +66,15 @@ static bool tiering_slab_is_cold(const struct reloc_page *page, void *data)
 {
 	struct tiering_node *tn = data;
 
-	return page->nid == tn->nid && page->moves < TIERING_SLAB_MOVES &&
-	       tn->policy->slab_cold(tn, page->history);
+	return page->nid == tn->nid && page->use.moves < TIERING_SLAB_MOVES &&
+	       tn->policy->slab_cold(tn, page->use.history);
 }
 
 static bool tiering_slab_is_hot(const struct reloc_page *page, void *data)
 {
 	struct tiering_node *tn = data;
 
-	return tn->policy->slab_hot(tn, page->history) && !node_is_toptier(page->nid);
+	return tn->policy->slab_hot(tn, page->use.history) && tiering_is_slow(page->nid);
 }
 
 static void tiering_slabs_migrate(struct tiering_node *tn, void **addrs,
@@ -92,24 +92,36 @@ static void tiering_slabs_migrate(struct tiering_node *tn, void **addrs,
 }
 
 /**
- * tiering_slab_stay_over() - a page of a slab is moved again, or freed
- * @page: what is known of it
- * @freed: it is freed
+ * tiering_slab_stay_over() - count a wasted copy of a slab page that moves or is freed
+ * @page: record of the page
+ * @freed: the page is freed; else it moves again
  */
 void tiering_slab_stay_over(const struct reloc_page *page, bool freed)
 {
-	enum tiering_reason why = page->why - 1;
-
-	/* Nobody has moved it for a policy, or its age is not counted now. */
-	if (!page->why || !static_branch_unlikely(&tiering_slabs_key))
+	/* Without a policy that moves slabs, no scan makes records older. */
+	if (!static_branch_unlikely(&tiering_slabs_key) ||
+	    tiering_copy_has_paid(&page->use, page->age))
 		return;
-	if (why >= TIERING_PROMOTED_ACTIVE ? page->uses >= TIERING_USES_TO_PAY :
-					     page->age > TIERING_SOON)
-		return;
-	tiering_count((freed ? TIERING_FREED : TIERING_RETURNED) + why, TIERING_SLAB, 1);
+	tiering_count((freed ? TIERING_FREED : TIERING_RETURNED) + page->use.reason - 1,
+		      TIERING_SLAB, 1);
 }
 
-/* Move some of the pages that are chosen, from where the last ones were found on. */
+/* Choose the node to demote slabs to: the nearest one, or any lower one with room. */
+static int tiering_slabs_target(const struct tiering_node *tn)
+{
+	int nid = next_demotion_node(tn->nid), other;
+	nodemask_t below;
+
+	if (nid == NUMA_NO_NODE || tiering_room_to_min(nid) > TIERING_SLABS_MOST)
+		return nid;
+	node_get_allowed_targets(NODE_DATA(tn->nid), &below);
+	for_each_node_mask(other, below)
+		if (tiering_room_to_min(other) > TIERING_SLABS_MOST)
+			return other;
+	return nid;
+}
+
+/* Move some chosen pages, from @cursor on. Return: false if the arena was searched. */
 static bool tiering_slabs_move(struct tiering_node *tn, reloc_choose_t choose,
 			       unsigned long *cursor, int nid,
 			       enum tiering_reason why)
@@ -118,7 +130,7 @@ static bool tiering_slabs_move(struct tiering_node *tn, reloc_choose_t choose,
 	struct reloc_result result = { };
 	unsigned int found;
 
-	/* All was looked at in this scan. */
+	/* This scan has searched the whole arena. */
 	if (*cursor >= RELOC_SIZE)
 		return false;
 	found = reloc_find(choose, tn, cursor, addrs, TIERING_SLABS_MOST);
@@ -132,18 +144,18 @@ static bool tiering_slab_is_on_slow_node(const void *object)
 {
 	int nid = reloc_nid_now(object);
 
-	return nid != NUMA_NO_NODE && !node_is_toptier(nid);
+	return nid != NUMA_NO_NODE && tiering_is_slow(nid);
 }
 
-/* Pages that are in slow memory already would be in the way of the others. */
+/* Choose idle pages in fast memory: others would take places in the batch. */
 static bool tiering_slab_may_leave(const void *object)
 {
 	int nid = reloc_nid_now(object);
 
-	return nid != NUMA_NO_NODE && node_is_toptier(nid) && reloc_is_idle(object);
+	return nid != NUMA_NO_NODE && !tiering_is_slow(nid) && reloc_is_idle(object);
 }
 
-/* Note the pages of a context's objects that are chosen, as long as there is room. */
+/* Queue the pages of a context's chosen objects, up to TIERING_SLABS_MOST. */
 static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *slabs,
 			      const struct knode *knode,
 			      bool (*choose)(const void *object))
@@ -153,7 +165,7 @@ static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *sla
 
 	if (!tiering_slabs_take_part() || !(tn->policy->needs & TIERING_SLABS))
 		return;
-	count = itr_knode_slab(knode, choose, addrs, ARRAY_SIZE(addrs));
+	count = tiering_grouping->walk_slab(knode, choose, addrs, ARRAY_SIZE(addrs));
 	spin_lock(&tn->lock);
 	count = min(count, TIERING_SLABS_MOST - slabs->count);
 	memcpy(&slabs->addrs[slabs->count], addrs, count * sizeof(*addrs));
@@ -162,13 +174,13 @@ static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *sla
 }
 
 /**
- * tiering_slabs_leave() - the slab objects of a context should leave a node
+ * tiering_slabs_leave() - queue the slab pages of a context for demotion
  * @tn: the node
- * @knode: the context, which was not looked at yet
+ * @knode: the context, whose objects the caller has not used in this scan
  *
- * Objects of others are on the same pages. Pages of which any was used lately stay.
+ * Other contexts have objects on the same pages. Pages with a recent use stay.
  *
- * Context: may hold no lock that is taken with interrupts off.
+ * Context: the caller holds no lock that is taken with interrupts off.
  */
 void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode)
 {
@@ -176,7 +188,7 @@ void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode)
 }
 
 /**
- * tiering_slabs_come() - the slab objects of a context should come to a node
+ * tiering_slabs_come() - queue the slab pages of a context for promotion
  * @tn: the node
  * @knode: the context
  *
@@ -187,7 +199,7 @@ void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode)
 	tiering_slabs_add(tn, &tn->slabs_come, knode, tiering_slab_is_on_slow_node);
 }
 
-/* Move those that were noted. They stay where they are if @nid is NUMA_NO_NODE. */
+/* Move the queued pages to a node. Drop them if @nid is NUMA_NO_NODE. */
 static void tiering_slabs_move_noted(struct tiering_node *tn, struct tiering_slabs *slabs,
 				     int nid, enum tiering_reason why)
 {
@@ -204,10 +216,10 @@ static void tiering_slabs_move_noted(struct tiering_node *tn, struct tiering_sla
 }
 
 /**
- * tiering_slabs_are_looked_at() - may there be slabs that should leave a node?
+ * tiering_slabs_are_looked_at() - test whether this scan still searches slabs to demote
  * @tn: the node
  *
- * Return: false if all were looked at in this scan, or none may move.
+ * Return: false if this scan has searched the whole arena, or if slabs may not move.
  */
 bool tiering_slabs_are_looked_at(const struct tiering_node *tn)
 {
@@ -216,40 +228,39 @@ bool tiering_slabs_are_looked_at(const struct tiering_node *tn)
 }
 
 /**
- * tiering_slabs_turn() - demote some pages of slabs, and promote some
+ * tiering_slabs_turn() - demote and promote some slab pages
  * @tn: the node, whose policy has the need TIERING_SLABS
  *
  * Context: the daemon of @tn; may sleep.
- * Return: whether there may be more to do in this scan.
+ * Return: true if this scan may find more pages to move.
  */
 bool tiering_slabs_turn(struct tiering_node *tn)
 {
 	bool more = false;
+	int slow;
 
 	if (!tiering_slabs_take_part())
 		return false;
-	tiering_slabs_move_noted(tn, &tn->slabs_leave, READ_ONCE(tn->slow),
-				 TIERING_DEMOTED_INACTIVE);
+	slow = tiering_slabs_target(tn);
+	tiering_slabs_move_noted(tn, &tn->slabs_leave, slow, TIERING_DEMOTED_INACTIVE);
 	tiering_slabs_move_noted(tn, &tn->slabs_come,
-				 kloc_limit_node(tn->nid, TIERING_SLABS_MOST) ?
+				 tiering_limit_node(tn->nid, TIERING_SLABS_MOST) ?
 				 tn->nid : NUMA_NO_NODE, TIERING_PROMOTED_ACTIVE);
 	if (tiering_is_short(tn->nid))
 		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
-					  READ_ONCE(tn->slow),
-					  TIERING_DEMOTED_UNUSED);
-	else if (!kloc_limit_node(tn->nid, 0))
+					  slow, TIERING_DEMOTED_UNUSED);
+	else if (!tiering_limit_node(tn->nid, 0))
 		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
-					  READ_ONCE(tn->slow),
-					  TIERING_DEMOTED_LIMIT);
+					  slow, TIERING_DEMOTED_LIMIT);
 	if (tiering_room_to_fill(tn->nid) > TIERING_SLABS_MOST &&
-	    kloc_limit_node(tn->nid, TIERING_SLABS_MOST))
+	    tiering_limit_node(tn->nid, TIERING_SLABS_MOST))
 		more |= tiering_slabs_move(tn, tiering_slab_is_hot, &tn->slabs_hot,
 					   tn->nid, TIERING_PROMOTED_USED);
 	return more;
 }
 
 /**
- * tiering_slabs_period() - a scan is over
+ * tiering_slabs_period() - end a scan of slabs
  * @tn: the node, whose policy has the need TIERING_SLABS
  *
  * Context: the daemon of @tn; may sleep.
@@ -261,3 +272,7 @@ void tiering_slabs_period(struct tiering_node *tn)
 	tn->slabs_cold = 0;
 	tn->slabs_hot = 0;
 }
+
+#if defined(CONFIG_TIERING_KUNIT_TEST) && defined(CONFIG_RELOC_SLAB)
+#include "tests/slab-kunit.h"
+#endif

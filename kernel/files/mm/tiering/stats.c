@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: what happened how often, in the folders anon, file,
- * blockdev, slab and kernel of /sys/kernel/mm/tiering/stats. Each count has a file.
+ * Policies of memory tiers: counts of events, one file each, in the folders anon, file,
+ * blockdev, slab and kernel of /sys/kernel/mm/tiering/stats.
  */
 #include <linux/kobject.h>
 #include <linux/mm.h>
@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "tiering.h"
+#include "internal.h"
 
 static DEFINE_PER_CPU(unsigned long [TIERING_EVENTS][TIERING_KINDS],
 		      tiering_counts);
@@ -21,11 +21,15 @@ static const char * const tiering_reason_names[TIERING_REASONS] = {
 	[TIERING_DEMOTED_OLD]		= "demoted_old",
 	[TIERING_DEMOTED_RANDOM]	= "demoted_random",
 	[TIERING_DEMOTED_LIMIT]		= "demoted_limit",
+	[TIERING_DEMOTED_PAIR]		= "demoted_pair",
 	[TIERING_PROMOTED_ACTIVE]	= "promoted_active",
 	[TIERING_PROMOTED_USED]		= "promoted_used",
+	[TIERING_PROMOTED_HINT]		= "promoted_hint",
 };
 
-/* Of what is counted once for each reason, what is added to its name. */
+/*
+ * Suffixes to the names of reasons, for the events that have a count for each reason.
+ */
 static const char * const tiering_suffixes[] = { "", "_freed", "_returned" };
 
 static const char * const tiering_event_names[] = {
@@ -33,6 +37,7 @@ static const char * const tiering_event_names[] = {
 	[TIERING_NOT_BUSY - TIERING_NOT_PINNED]		= "not_moved_busy",
 	[TIERING_NOT_MOVABLE - TIERING_NOT_PINNED]	= "not_moved_unmovable",
 	[TIERING_NOT_LIMIT - TIERING_NOT_PINNED]	= "not_moved_limit",
+	[TIERING_NOT_PROTECTED - TIERING_NOT_PINNED]	= "not_moved_protected",
 	[TIERING_NOT_MIGRATED - TIERING_NOT_PINNED]	= "not_moved_failed",
 	[TIERING_PLACED_FAST - TIERING_NOT_PINNED]	= "placed_fast",
 	[TIERING_PLACED_SLOW - TIERING_NOT_PINNED]	= "placed_slow",
@@ -48,10 +53,10 @@ static const char * const tiering_kind_names[TIERING_KINDS] = {
 };
 
 /**
- * tiering_count() - count
- * @event: what
- * @kind: of which pages
- * @pages: how many
+ * tiering_count() - count an event
+ * @event: the event
+ * @kind: kind of the pages
+ * @pages: number of pages
  */
 void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages)
 {
@@ -59,9 +64,9 @@ void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages)
 }
 
 /**
- * tiering_counted() - what was counted?
- * @event: what
- * @kind: of which pages
+ * tiering_counted() - get the count of an event
+ * @event: the event
+ * @kind: kind of the pages
  *
  * Return: pages since boot, the sum over all CPUs.
  */
@@ -71,16 +76,16 @@ unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		/* Its CPU changes it meanwhile: that counts or not. */
+		/* The CPU may change its count meanwhile. */
 		sum += data_race(per_cpu(tiering_counts, cpu)[event][kind]);
 	}
 	return sum;
 }
 
 /**
- * tiering_copies() - what came of copies of folios?
- * @first: the first reason for which they were made
- * @last: the last one
+ * tiering_copies() - count the copies of folios, and the wasted ones
+ * @first: first reason of the copies
+ * @last: last reason of the copies
  *
  * Return: pages since boot.
  */
@@ -102,11 +107,24 @@ struct tiering_copies tiering_copies(enum tiering_reason first,
 }
 
 /**
- * tiering_kind_of() - what is a folio of?
+ * tiering_mapping_kind() - get the kind of page cache
+ * @mapping: the owner of the page cache
+ *
+ * Context: the inode of @mapping cannot be freed.
+ * Return: the kind.
+ */
+enum tiering_kind tiering_mapping_kind(const struct address_space *mapping)
+{
+	return mapping->host && S_ISBLK(mapping->host->i_mode) ? TIERING_BLOCKDEV :
+								 TIERING_FILE;
+}
+
+/**
+ * tiering_kind_of() - get the kind of a folio
  * @folio: the folio, which the caller holds or has locked
  *
  * Context: RCU read-side critical section, or the folio is locked.
- * Return: its kind; TIERING_FILE if it was truncated.
+ * Return: the kind; TIERING_FILE if the folio was truncated.
  */
 enum tiering_kind tiering_kind_of(struct folio *folio)
 {
@@ -115,15 +133,14 @@ enum tiering_kind tiering_kind_of(struct folio *folio)
 	if (folio_test_anon(folio))
 		return TIERING_ANON;
 	mapping = folio_mapping(folio);
-	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode) ?
-	       TIERING_BLOCKDEV : TIERING_FILE;
+	return mapping ? tiering_mapping_kind(mapping) : TIERING_FILE;
 }
 
 /**
  * struct tiering_stat - a file with a count
  * @attr: the file
- * @event: what is counted
- * @kind: of which pages
+ * @event: the event
+ * @kind: kind of the pages
  */
 struct tiering_stat {
 	struct kobj_attribute attr;
@@ -162,14 +179,14 @@ static int __init tiering_stat_add(struct kobject *folder,
 	stat->attr.attr.name = tiering_event_name(event);
 	stat->attr.attr.mode = 0444;
 	stat->attr.show = tiering_stat_show;
-	/* They stay for as long as the system runs. */
+	/* The files are never removed. */
 	return stat->attr.attr.name ?
 	       sysfs_create_file(folder, &stat->attr.attr) : -ENOMEM;
 }
 
 /**
- * tiering_stats_add() - make the folders of all counts
- * @folder: where to
+ * tiering_stats_add() - create the folders of all counts
+ * @folder: parent folder
  *
  * Context: at boot.
  * Return: 0, or an error.

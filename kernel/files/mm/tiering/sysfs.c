@@ -12,9 +12,9 @@
 #include <linux/sysfs.h>
 #include <linux/time64.h>
 
-#include "tiering.h"
+#include "internal.h"
 
-static struct kobject *tiering_folder;
+struct kobject *tiering_folder;
 
 static ssize_t policies_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
@@ -70,8 +70,8 @@ static struct kobj_attribute has_contexts_attr = __ATTR_RO(has_contexts);
 
 /**
  * tiering_number_show() - read a number
- * @kobj: its folder
- * @attr: its file, of a struct tiering_number
+ * @kobj: folder of the number
+ * @attr: file of the number, in a struct tiering_number
  * @buf: filled in
  *
  * Return: bytes in @buf.
@@ -87,12 +87,12 @@ ssize_t tiering_number_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 /**
  * tiering_number_store() - set a number
- * @kobj: its folder
- * @attr: its file, of a struct tiering_number
- * @buf: what is written
+ * @kobj: folder of the number
+ * @attr: file of the number, in a struct tiering_number
+ * @buf: the text that is written
  * @count: bytes in @buf
  *
- * Return: @count, or -EINVAL if it is not a number that the file takes.
+ * Return: @count, or -EINVAL if the text is no number in the range of the file.
  */
 ssize_t tiering_number_store(struct kobject *kobj, struct kobj_attribute *attr,
 			     const char *buf, size_t count)
@@ -105,7 +105,7 @@ ssize_t tiering_number_store(struct kobject *kobj, struct kobj_attribute *attr,
 	    value > number->most)
 		return -EINVAL;
 	WRITE_ONCE(*number->value, value * number->unit);
-	/* A daemon may wait for the end of a long scan. */
+	/* Daemons may wait for the end of a scan of the old length. */
 	tiering_wake_all();
 	return count;
 }
@@ -138,7 +138,7 @@ static const struct attribute_group tiering_group = {
 };
 
 /**
- * tiering_sysfs_add() - make the folder of a policy's settings
+ * tiering_sysfs_add() - create the folder of a policy's settings
  * @policy: the policy
  *
  * Context: at boot.

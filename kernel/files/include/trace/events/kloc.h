@@ -31,7 +31,7 @@ DECLARE_EVENT_CLASS(kloc_knode,
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->ino)
 );
 
-/* The context of an inode was made. */
+/* The context of an inode was created. */
 DEFINE_EVENT(kloc_knode, kloc_knode_create,
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
 	TP_ARGS(knode, inode));
@@ -41,7 +41,7 @@ DEFINE_EVENT(kloc_knode, kloc_activate,
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
 	TP_ARGS(knode, inode));
 
-/* A context became inactive: its file was closed, or not used for a while. */
+/* A context became inactive: its file was closed, or unused for some scans. */
 DEFINE_EVENT(kloc_knode, kloc_deactivate,
 	TP_PROTO(const struct knode *knode, const struct inode *inode),
 	TP_ARGS(knode, inode));

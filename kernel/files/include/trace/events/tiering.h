@@ -8,9 +8,9 @@
 #include <linux/tracepoint.h>
 
 /*
- * The policy of memory tiers had pages moved to node nid, or from it: moved of them,
- * while failed could not be migrated. The names of reasons are those of enum
- * tiering_reason (mm/tiering/tiering.h), in its order.
+ * A batch was promoted to node nid, or demoted from it: moved pages migrated, and
+ * failed pages did not. The names of reasons follow enum tiering_reason in
+ * mm/tiering/policy.h.
  */
 TRACE_EVENT(tiering_migrate,
 
@@ -40,9 +40,42 @@ TRACE_EVENT(tiering_migrate,
 		  __print_symbolic(__entry->reason,
 				   { 0, "inactive" }, { 1, "unused" },
 				   { 2, "old" }, { 3, "random" },
-				   { 4, "limit" }, { 5, "active" },
-				   { 6, "used" }),
+				   { 4, "limit" }, { 5, "pair" },
+				   { 6, "active" }, { 7, "used" },
+				   { 8, "hint" }),
 		  __entry->moved, __entry->failed)
+);
+
+/*
+ * NUMA balancing has migrated moved pages of a folio from node src to node nid, 0 if it
+ * failed. The task of the hint fault waited for ns, of which room_ns were spent on
+ * demotions that made room (AutoTiering, slide "Effect of hiding demotion latency").
+ */
+TRACE_EVENT(tiering_hint,
+
+	TP_PROTO(int src, int nid, unsigned int moved, u64 ns, u64 room_ns),
+
+	TP_ARGS(src, nid, moved, ns, room_ns),
+
+	TP_STRUCT__entry(
+		__field(int, src)
+		__field(int, nid)
+		__field(unsigned int, moved)
+		__field(u64, ns)
+		__field(u64, room_ns)
+	),
+
+	TP_fast_assign(
+		__entry->src		= src;
+		__entry->nid		= nid;
+		__entry->moved		= moved;
+		__entry->ns		= ns;
+		__entry->room_ns	= room_ns;
+	),
+
+	TP_printk("src=%d nid=%d moved=%u ns=%llu room_ns=%llu",
+		  __entry->src, __entry->nid, __entry->moved, __entry->ns,
+		  __entry->room_ns)
 );
 
 #endif /* _TRACE_TIERING_H */

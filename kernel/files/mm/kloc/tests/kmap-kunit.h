@@ -23,7 +23,7 @@ static u32 kmap_test_id(const struct inode *inode)
 	return ((__force struct knode *)inode->i_knode)->id;
 }
 
-/* One that stays for long keeps no more of the map than it needs. */
+/* The kmap stays compact beside a long-lived knode. */
 static void kmap_test_ids_are_used_again(struct kunit *test)
 {
 	struct inode *kept = kmap_test_inode(test);
@@ -49,7 +49,7 @@ static void kmap_test_iterates(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(inodes); i++)
 		inodes[i] = kmap_test_inode(test);
-	while ((knode = kmap_get_from(&id))) {
+	while ((knode = knode_get_from(&id))) {
 		count++;
 		id++;
 		knode_put(knode);
@@ -68,18 +68,18 @@ static void kmap_test_random_have_pages(struct kunit *test)
 	rcu_read_lock();
 	knode_set_fast((__force struct knode *)with->i_knode, 1, true);
 	rcu_read_unlock();
-	count = kmap_get_random(1, knodes, ARRAY_SIZE(knodes));
+	count = knode_get_random(1, knodes, ARRAY_SIZE(knodes));
 	KUNIT_EXPECT_GT(test, count, 0);
 	for (i = 0; i < count; i++) {
 		KUNIT_EXPECT_EQ(test, knodes[i]->id, kmap_test_id(with));
 		knode_put(knodes[i]);
 	}
-	KUNIT_EXPECT_EQ(test, kmap_get_random(0, knodes, ARRAY_SIZE(knodes)), 0);
+	KUNIT_EXPECT_EQ(test, knode_get_random(0, knodes, ARRAY_SIZE(knodes)), 0);
 	knode_kill(with);
 	knode_kill(without);
 }
 
-/* A node that comes later may have pages of all, of those on no list, too. */
+/* All knodes, listed or not, may have pages on a node that is added later. */
 static void kmap_test_node_comes(struct kunit *test)
 {
 	struct inode *inodes[3];
@@ -90,7 +90,7 @@ static void kmap_test_node_comes(struct kunit *test)
 		inodes[i] = kmap_test_inode(test);
 		knode_list_del((__force struct knode *)inodes[i]->i_knode);
 	}
-	kmap_set_fast(2);
+	knode_all_set_fast(2);
 	for (i = 0; i < ARRAY_SIZE(inodes); i++) {
 		knode = (__force struct knode *)inodes[i]->i_knode;
 		KUNIT_EXPECT_EQ(test, knode_fast_nodes(knode), BIT(2));

@@ -14,7 +14,7 @@ struct lists_test {
 	struct knode *knodes[LISTS_TEST_KNODES];
 };
 
-/* Knodes in use, with pages in fast memory. */
+/* Active knodes with pages in fast memory. */
 static int lists_test_init(struct kunit *test)
 {
 	struct lists_test *lists = kunit_kzalloc(test, sizeof(*lists), GFP_KERNEL);
@@ -59,14 +59,51 @@ static void lists_test_touch(struct knode *knode)
 	knode_touch(knode);
 }
 
-/* Take the coldest knode, and give up the reference to it. */
-static struct knode *lists_test_coldest(void)
+static void lists_test_note_pages(struct knode *knode, unsigned int index)
+{
+	guard(rcu)();
+	knode_set_fast(knode, index, true);
+}
+
+/* Age all knodes by a scan. */
+static void lists_test_age(u8 inactive_age, u8 cold_age)
+{
+	struct knode_pass pass = { };
+
+	while (knode_pass_age(&pass, inactive_age, cold_age))
+		;
+}
+
+static void lists_test_collect(u8 age)
+{
+	struct knode_pass pass = { };
+
+	while (knode_pass_collect(&pass, age))
+		;
+}
+
+/* Take the coldest knode of a node, and drop the reference to it. */
+static struct knode *lists_test_coldest_on(unsigned int index)
 {
 	struct knode *knode = NULL;
 
-	if (get_LRU_knodes(0, &knode, 1))
+	if (get_LRU_knodes(index, &knode, 1))
 		knode_put(knode);
 	return knode;
+}
+
+static struct knode *lists_test_coldest(void)
+{
+	return lists_test_coldest_on(0);
+}
+
+static unsigned int lists_test_count_age(const struct lists_test *lists, u8 age)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < LISTS_TEST_KNODES; i++)
+		count += lists->knodes[i]->age == age;
+	return count;
 }
 
 static void lists_test_use_makes_young(struct kunit *test)
@@ -74,12 +111,12 @@ static void lists_test_use_makes_young(struct kunit *test)
 	struct lists_test *lists = test->priv;
 	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
 
-	knode_lists_age(U8_MAX, U8_MAX);
-	knode_lists_age(U8_MAX, U8_MAX);
+	lists_test_age(U8_MAX, U8_MAX);
+	lists_test_age(U8_MAX, U8_MAX);
 	KUNIT_EXPECT_EQ(test, used->age, 2);
 	lists_test_touch(used);
 	KUNIT_EXPECT_EQ(test, used->age, 0);
-	knode_lists_age(U8_MAX, U8_MAX);
+	lists_test_age(U8_MAX, U8_MAX);
 	KUNIT_EXPECT_EQ(test, used->age, 1);
 	KUNIT_EXPECT_EQ(test, other->age, 3);
 }
@@ -89,14 +126,14 @@ static void lists_test_age_makes_inactive(struct kunit *test)
 	struct lists_test *lists = test->priv;
 	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
 
-	knode_lists_age(2, 2);
+	lists_test_age(2, 2);
 	lists_test_touch(used);
-	knode_lists_age(2, 2);
+	lists_test_age(2, 2);
 	KUNIT_EXPECT_TRUE(test, knode_inuse(used));
 	KUNIT_EXPECT_FALSE(test, knode_inuse(other));
 }
 
-/* What is inactive, and was not used for some scans, is cold, and not before. */
+/* A knode becomes cold once it is inactive and was unused for some scans. */
 static void lists_test_cold_after_some_scans(struct kunit *test)
 {
 	struct lists_test *lists = test->priv;
@@ -108,7 +145,7 @@ static void lists_test_cold_after_some_scans(struct kunit *test)
 		for (i = 0; i < LISTS_TEST_KNODES; i++)
 			if (i != 7)
 				lists_test_touch(lists->knodes[i]);
-		KUNIT_EXPECT_EQ(test, knode_lists_age(3, 3), scan == 3);
+		lists_test_age(3, 3);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
@@ -119,24 +156,24 @@ static void lists_test_history_shifts(struct kunit *test)
 	struct lists_test *lists = test->priv;
 	struct knode *used = lists->knodes[0], *other = lists->knodes[1];
 
-	knode_lists_age(U8_MAX, U8_MAX);
+	lists_test_age(U8_MAX, U8_MAX);
 	lists_test_touch(used);
 	KUNIT_EXPECT_EQ(test, used->history, 0x3);
 	KUNIT_EXPECT_EQ(test, other->history, 0x2);
-	knode_lists_age(U8_MAX, U8_MAX);
+	lists_test_age(U8_MAX, U8_MAX);
 	KUNIT_EXPECT_EQ(test, used->history, 0x6);
 }
 
-static void lists_test_settling_does_not_wait(struct kunit *test)
+static void lists_test_collecting_does_not_wait(struct kunit *test)
 {
 	struct lists_test *lists = test->priv;
 
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle(1);
+	lists_test_collect(1);
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
-	knode_lists_settle(0);
+	lists_test_collect(0);
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
-	/* Nobody gets older by it. */
+	/* The pass ages no knode. */
 	KUNIT_EXPECT_EQ(test, lists->knodes[0]->age, 0);
 }
 
@@ -148,7 +185,7 @@ static void lists_test_longest_inactive_comes_first(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		lists_test_deactivate(lists->knodes[order[i]]);
-		knode_lists_settle(0);
+		lists_test_collect(0);
 	}
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(),
@@ -160,13 +197,13 @@ static void lists_test_used_again_is_not_cold(struct kunit *test)
 	struct lists_test *lists = test->priv;
 
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle(0);
+	lists_test_collect(0);
 	lists_test_touch(lists->knodes[7]);
 	KUNIT_EXPECT_TRUE(test, knode_is_listed(lists->knodes[7]));
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
 }
 
-/* What has nothing in fast memory is not in the way of what has. */
+/* Knodes without pages in fast memory are on no cold list. */
 static void lists_test_slow_is_on_no_list(struct kunit *test)
 {
 	struct lists_test *lists = test->priv;
@@ -175,55 +212,233 @@ static void lists_test_slow_is_on_no_list(struct kunit *test)
 	knode_set_fast(lists->knodes[7], 0, false);
 	rcu_read_unlock();
 	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle(0);
+	lists_test_collect(0);
 	KUNIT_EXPECT_EQ(test, lists->knodes[7]->list, KNODE_NO_LIST);
 	KUNIT_EXPECT_NULL(test, lists_test_coldest());
 
-	/* Until it gets a page there. */
+	/* A page in fast memory lists the knode again. */
 	rcu_read_lock();
 	knode_set_fast(lists->knodes[7], 0, true);
 	rcu_read_unlock();
-	knode_lists_settle(0);
+	lists_test_collect(0);
 	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[7]);
 }
 
-/* One that has pages on two nodes is found for both. */
-static void lists_test_other_nodes_are_looked_at(struct kunit *test)
+/* A pass has bounded steps. */
+static void lists_test_steps_are_bounded(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	struct knode_pass pass = { };
+	unsigned int i, cold = 0;
+
+	KUNIT_EXPECT_TRUE(test, knode_pass_is_over(&pass));
+	KUNIT_EXPECT_TRUE(test, knode_pass_age(&pass, U8_MAX, U8_MAX));
+	KUNIT_EXPECT_FALSE(test, knode_pass_is_over(&pass));
+	KUNIT_EXPECT_LE(test, lists_test_count_age(lists, 1), KNODE_LIST_LOOK);
+	while (knode_pass_age(&pass, U8_MAX, U8_MAX))
+		;
+	KUNIT_EXPECT_TRUE(test, knode_pass_is_over(&pass));
+	KUNIT_EXPECT_EQ(test, lists_test_count_age(lists, 1), LISTS_TEST_KNODES);
+
+	for (i = 0; i < LISTS_TEST_KNODES; i++)
+		lists_test_deactivate(lists->knodes[i]);
+	KUNIT_EXPECT_TRUE(test, knode_pass_collect(&pass, 1));
+	while (lists_test_coldest())
+		cold++;
+	KUNIT_EXPECT_LE(test, cold, KNODE_LIST_LOOK);
+	while (knode_pass_collect(&pass, 1))
+		;
+	while (lists_test_coldest())
+		cold++;
+	KUNIT_EXPECT_EQ(test, cold, LISTS_TEST_KNODES);
+}
+
+/* A search for either of two nodes finds a knode with pages on both. */
+static void lists_test_is_found_for_both_nodes(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	struct knode *knode = lists->knodes[7];
+
+	lists_test_note_pages(knode, 3);
+	lists_test_deactivate(knode);
+	lists_test_collect(0);
+	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest_on(3), knode);
+	KUNIT_EXPECT_NULL(test, lists_test_coldest_on(3));
+	lists_test_touch(knode);
+	lists_test_deactivate(knode);
+	lists_test_collect(0);
+	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest_on(0), knode);
+	KUNIT_EXPECT_NULL(test, lists_test_coldest_on(3));
+}
+
+/* Taking cold knodes of one node keeps the order of another node's. */
+static void lists_test_order_of_other_nodes(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 40; i++) {
+		lists_test_deactivate(lists->knodes[i]);
+		lists_test_collect(0);
+	}
+	KUNIT_EXPECT_NULL(test, lists_test_coldest_on(1));
+	for (i = 0; i < 40; i++)
+		KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[i]);
+}
+
+/* Knodes with pages on two nodes, and knodes with pages on one, take turns. */
+static void lists_test_nodes_take_turns(struct kunit *test)
 {
 	struct lists_test *lists = test->priv;
 	struct knode *knode;
+	unsigned int i, both = 0;
 
-	rcu_read_lock();
-	knode_set_fast(lists->knodes[7], 3, true);
-	rcu_read_unlock();
-	lists_test_deactivate(lists->knodes[6]);
-	lists_test_deactivate(lists->knodes[7]);
-	knode_lists_settle(0);
-	KUNIT_ASSERT_EQ(test, get_LRU_knodes(3, &knode, 1), 1);
-	KUNIT_EXPECT_PTR_EQ(test, knode, lists->knodes[7]);
-	knode_put(knode);
-	/* The other one has been put back. */
-	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[6]);
+	for (i = 0; i < 40; i++) {
+		if (i % 2)
+			lists_test_note_pages(lists->knodes[i], 1);
+		lists_test_deactivate(lists->knodes[i]);
+		lists_test_collect(0);
+	}
+	for (i = 0; i < 20; i++) {
+		knode = lists_test_coldest();
+		KUNIT_ASSERT_NOT_NULL(test, knode);
+		both += knode_fast(knode, 1);
+	}
+	KUNIT_EXPECT_EQ(test, both, 10);
+	/* A search for the other node finds the rest. */
+	for (i = 0; lists_test_coldest_on(1); i++)
+		;
+	KUNIT_EXPECT_EQ(test, i, 10);
 }
 
-static void lists_test_oldest_in_use_are_found(struct kunit *test)
+/* A search for a node finds a cold knode that gets a page there. */
+static void lists_test_cold_gets_another_node(struct kunit *test)
 {
 	struct lists_test *lists = test->priv;
-	struct knode *oldest[3];
+
+	lists_test_deactivate(lists->knodes[7]);
+	lists_test_collect(0);
+	lists_test_note_pages(lists->knodes[7], 1);
+	lists_test_collect(0);
+	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest_on(1), lists->knodes[7]);
+}
+
+static void lists_test_oldest_are_found(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	struct knode *oldest[LISTS_TEST_KNODES];
+	struct knode_pass pass = { };
 	unsigned int i;
 
 	lists->knodes[60]->age = 5;
 	lists->knodes[61]->age = 9;
 	lists->knodes[62]->age = 7;
-	lists->knodes[63]->age = 4;
-	KUNIT_ASSERT_EQ(test, knode_get_aged(0, 4, oldest, 3), 3);
+	lists->knodes[63]->age = 3;
+	KUNIT_ASSERT_EQ(test, knode_pass_find_aged(&pass, 0, 4, oldest,
+						   LISTS_TEST_KNODES), 3);
 	KUNIT_EXPECT_PTR_EQ(test, oldest[0], lists->knodes[61]);
 	KUNIT_EXPECT_PTR_EQ(test, oldest[1], lists->knodes[62]);
 	KUNIT_EXPECT_PTR_EQ(test, oldest[2], lists->knodes[60]);
 	for (i = 0; i < 3; i++)
 		knode_put(oldest[i]);
-	KUNIT_EXPECT_EQ(test, knode_get_aged(0, 10, oldest, 3), 0);
-	KUNIT_EXPECT_EQ(test, knode_get_aged(1, 4, oldest, 3), 0);
+	pass = (struct knode_pass) { };
+	KUNIT_EXPECT_EQ(test, knode_pass_find_aged(&pass, 0, 10, oldest,
+						   LISTS_TEST_KNODES), 0);
+	pass = (struct knode_pass) { };
+	KUNIT_EXPECT_EQ(test, knode_pass_find_aged(&pass, 1, 4, oldest,
+						   LISTS_TEST_KNODES), 0);
+}
+
+/* A pass finds each knode once, and checks a bounded number at a time. */
+static void lists_test_each_is_found_once(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	struct knode *found[40];
+	struct knode_pass pass = { };
+	unsigned int i, count, all = 0;
+
+	do {
+		count = knode_pass_find_aged(&pass, 0, 0, found, ARRAY_SIZE(found));
+		KUNIT_ASSERT_LE(test, count, ARRAY_SIZE(found));
+		for (i = 0; i < count; i++) {
+			found[i]->history = U8_MAX;
+			knode_put(found[i]);
+		}
+		all += count;
+	} while (!knode_pass_is_over(&pass));
+	KUNIT_EXPECT_EQ(test, all, LISTS_TEST_KNODES);
+	for (i = 0; i < LISTS_TEST_KNODES; i++)
+		KUNIT_EXPECT_EQ(test, lists->knodes[i]->history, U8_MAX);
+}
+
+static unsigned int lists_test_count_aged(unsigned int index)
+{
+	struct knode *found[LISTS_TEST_KNODES];
+	struct knode_pass pass = { };
+	unsigned int i, count;
+
+	count = knode_pass_find_aged(&pass, index, 1, found, LISTS_TEST_KNODES);
+	for (i = 0; i < count; i++)
+		knode_put(found[i]);
+	return count;
+}
+
+/* A stuck knode does not block others. */
+static void lists_test_stuck_is_left_out(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	unsigned int scan;
+
+	lists_test_age(U8_MAX, U8_MAX);
+	lists_test_note_pages(lists->knodes[7], 1);
+	knode_set_stuck(lists->knodes[7], 0);
+	KUNIT_EXPECT_EQ(test, lists_test_count_aged(0), LISTS_TEST_KNODES - 1);
+	KUNIT_EXPECT_EQ(test, lists_test_count_aged(1), 1);
+	/* Searches find it again after some scans, */
+	for (scan = 0; scan < KNODE_STUCK_SCANS; scan++)
+		lists_test_age(U8_MAX, U8_MAX);
+	KUNIT_EXPECT_EQ(test, lists_test_count_aged(0), LISTS_TEST_KNODES);
+	/* and after a use. */
+	knode_set_stuck(lists->knodes[7], 0);
+	lists_test_touch(lists->knodes[7]);
+	KUNIT_EXPECT_FALSE(test, knode_is_stuck(lists->knodes[7], 0));
+}
+
+/* A stuck knode is not listed as cold. */
+static void lists_test_stuck_is_not_cold(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	unsigned int scan;
+
+	lists_test_deactivate(lists->knodes[7]);
+	knode_set_stuck(lists->knodes[7], 0);
+	lists_test_collect(0);
+	KUNIT_EXPECT_NULL(test, lists_test_coldest());
+	/* Its pages on another node may be demoted. */
+	lists_test_note_pages(lists->knodes[7], 1);
+	lists_test_collect(0);
+	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest_on(1), lists->knodes[7]);
+
+	lists_test_deactivate(lists->knodes[8]);
+	knode_set_stuck(lists->knodes[8], 0);
+	for (scan = 0; scan < KNODE_STUCK_SCANS; scan++)
+		lists_test_age(U8_MAX, U8_MAX);
+	lists_test_collect(0);
+	KUNIT_EXPECT_PTR_EQ(test, lists_test_coldest(), lists->knodes[8]);
+}
+
+/* A block device stays active and ages: no system call shows the uses of its pages. */
+static void lists_test_block_devices_age(struct kunit *test)
+{
+	struct lists_test *lists = test->priv;
+	struct knode *device = lists->knodes[5];
+
+	set_bit(KNODE_BLOCKDEV, &device->flags);
+	lists_test_age(2, 2);
+	lists_test_age(2, 2);
+	KUNIT_EXPECT_EQ(test, device->age, 2);
+	KUNIT_EXPECT_TRUE(test, knode_inuse(device));
+	KUNIT_EXPECT_FALSE(test, knode_inuse(lists->knodes[6]));
 }
 
 static struct kunit_case lists_test_cases[] = {
@@ -231,12 +446,20 @@ static struct kunit_case lists_test_cases[] = {
 	KUNIT_CASE(lists_test_age_makes_inactive),
 	KUNIT_CASE(lists_test_cold_after_some_scans),
 	KUNIT_CASE(lists_test_history_shifts),
-	KUNIT_CASE(lists_test_settling_does_not_wait),
+	KUNIT_CASE(lists_test_collecting_does_not_wait),
 	KUNIT_CASE(lists_test_longest_inactive_comes_first),
 	KUNIT_CASE(lists_test_used_again_is_not_cold),
 	KUNIT_CASE(lists_test_slow_is_on_no_list),
-	KUNIT_CASE(lists_test_other_nodes_are_looked_at),
-	KUNIT_CASE(lists_test_oldest_in_use_are_found),
+	KUNIT_CASE(lists_test_steps_are_bounded),
+	KUNIT_CASE(lists_test_is_found_for_both_nodes),
+	KUNIT_CASE(lists_test_order_of_other_nodes),
+	KUNIT_CASE(lists_test_nodes_take_turns),
+	KUNIT_CASE(lists_test_cold_gets_another_node),
+	KUNIT_CASE(lists_test_oldest_are_found),
+	KUNIT_CASE(lists_test_each_is_found_once),
+	KUNIT_CASE(lists_test_stuck_is_left_out),
+	KUNIT_CASE(lists_test_stuck_is_not_cold),
+	KUNIT_CASE(lists_test_block_devices_age),
 	{}
 };
 

@@ -10,6 +10,7 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/list_lru.h>
+#include <linux/mmap_lock.h>
 #include <linux/memory-tiers.h>
 #include <linux/nodemask.h>
 #include <linux/reloc.h>
@@ -22,7 +23,7 @@
 #define OBJECT_SIZE	256
 #define WORDS		(OBJECT_SIZE / sizeof(u64))
 
-/* Moves to and fro. */
+/* Number of moves back and forth. */
 #define ROUNDS		40
 
 /* Long enough that no page is late, however busy the host is. */
@@ -86,7 +87,7 @@ static unsigned int wrong_objects(struct fixture *f)
 	return wrong;
 }
 
-/* Objects whose memory is not on a node. Those at the end of a page count with it. */
+/* Count objects that are not on a node, by the page of their first byte. */
 static unsigned int objects_off(struct fixture *f, int nid)
 {
 	unsigned int i, off = 0;
@@ -151,7 +152,7 @@ static void functions_for_objects_work(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ksize(f->objects[0]), OBJECT_SIZE);
 	KUNIT_EXPECT_TRUE(test, kmem_dump_obj(f->objects[0]));
 
-	/* A list_lru has the object on the node that it was allocated on. */
+	/* A list_lru keeps the object on the node of its allocation. */
 	move_to(test, f, node_b);
 	KUNIT_ASSERT_EQ(test, list_lru_init(&lru), 0);
 	item = (struct list_head *)f->objects[0];
@@ -190,7 +191,7 @@ static void moves_keep_contents_and_addresses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, objects_off(f, node_a), 0);
 	KUNIT_EXPECT_EQ(test, wrong_objects(f), 0);
 
-	/* There is nothing left to move. */
+	/* No page is left to move. */
 	move_to(test, f, node_a);
 	KUNIT_EXPECT_EQ(test, f->result.moved, 2 * pages);
 	free_objects(f);
@@ -226,7 +227,7 @@ struct worker {
 	unsigned long errors;
 };
 
-/* Write to objects, and read what was written before. */
+/* Write to objects, and check the values written before. */
 static int write_objects(void *data)
 {
 	struct worker *worker = data;
@@ -253,7 +254,7 @@ static int churn_objects(void *data)
 	unsigned int i, start = 0;
 
 	while (!kthread_should_stop()) {
-		/* Not always the same, so that slabs are freed, too. */
+		/* Vary the number, so that slabs are freed, too. */
 		for (i = start; i < OBJECTS; i++) {
 			u64 *object = worker->f->objects[i];
 
@@ -301,7 +302,7 @@ static void stop_worker(struct worker *worker, struct task_struct *task)
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
-/* Move to and fro while a thread writes, so many times or until it sees an error. */
+/* Move back and forth while a thread writes, until it sees an error or to the limit. */
 static struct worker *move_while_written(struct kunit *test, unsigned int times)
 {
 	struct fixture *f = test->priv;
@@ -331,13 +332,13 @@ static void moves_lose_no_write(struct kunit *test)
 	worker = move_while_written(test, ROUNDS);
 	KUNIT_EXPECT_EQ(test, worker->errors, 0);
 	KUNIT_EXPECT_GE(test, f->result.moved, ROUNDS * OBJECTS * OBJECT_SIZE / PAGE_SIZE);
-	/* What no thread wrote to is as it was, too. */
+	/* Objects that no thread writes to keep their values, too. */
 	for (i = 0; i < OBJECTS; i++) {
 		KUNIT_EXPECT_EQ(test, f->objects[i][0], worker->count[i]);
 		f->objects[i][0] = (u64)i * WORDS;
 	}
 	KUNIT_EXPECT_EQ(test, wrong_objects(f), 0);
-	/* Else this is no test of the second copy. */
+	/* Without recopied pages, the second copy was not tested. */
 	if (reloc_settings.precopy)
 		KUNIT_EXPECT_GT(test, f->result.recopied, 0);
 	kunit_info(test, "moved %u, copied again %u, longest pause %llu ns",
@@ -371,7 +372,7 @@ static void moves_while_slabs_come_and_go(struct kunit *test)
 	}
 }
 
-/* Free what was held because CPUs could have had it in their TLBs. */
+/* Free the old pages that were held in case of stale TLB entries. */
 static void free_held(void)
 {
 	struct page *page, *next;
@@ -436,6 +437,82 @@ static void a_full_node_takes_what_it_can(struct kunit *test)
 	free_objects(f);
 }
 
+static void pages_with_an_error_stay(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct page *page;
+	unsigned int pages;
+
+	if (!IS_ENABLED(CONFIG_MEMORY_FAILURE))
+		kunit_skip(test, "needs CONFIG_MEMORY_FAILURE");
+	allocate(test, f);
+	pages = count_pages_off(f->cache, node_b);
+	mutex_lock(&reloc_mutex);
+	page = pte_page(ptep_get(reloc_find_pte(f->objects[0])));
+	mutex_unlock(&reloc_mutex);
+	SetPageHWPoison(page);
+	move_to(test, f, node_b);
+	KUNIT_EXPECT_EQ(test, f->result.moved, pages - 1);
+	KUNIT_EXPECT_EQ(test, f->result.absent, 1);
+	KUNIT_EXPECT_EQ(test, reloc_nid(f->objects[0]), node_a);
+	ClearPageHWPoison(page);
+	move_to(test, f, node_b);
+	KUNIT_EXPECT_EQ(test, f->result.moved, pages);
+	KUNIT_EXPECT_EQ(test, wrong_objects(f), 0);
+	free_objects(f);
+}
+
+static int number_of(const struct kmem_cache *cache)
+{
+	int number;
+
+	mutex_lock(&reloc_mutex);
+	number = reloc_number(cache);
+	mutex_unlock(&reloc_mutex);
+	return number;
+}
+
+static unsigned long moved_down(const struct kmem_cache *cache)
+{
+	struct reloc_moved moved;
+
+	mutex_lock(&reloc_mutex);
+	moved = reloc_moved_of(reloc_number(cache));
+	mutex_unlock(&reloc_mutex);
+	return moved.down;
+}
+
+/* Numbers of caches are used again, as modules create and destroy caches. */
+static void destroyed_caches_give_their_numbers_back(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	int number = number_of(f->cache);
+	struct kmem_cache *first, *cache;
+	unsigned int i;
+
+	KUNIT_ASSERT_GE(test, number, 0);
+	for (i = 0; i < 2 * RELOC_COUNTED; i++) {
+		first = kmem_cache_create("reloc_first", OBJECT_SIZE, 0, SLAB_RELOC, NULL);
+		cache = kmem_cache_create("reloc_second", OBJECT_SIZE, 0, SLAB_RELOC, NULL);
+		KUNIT_ASSERT_NOT_NULL(test, first);
+		KUNIT_ASSERT_NOT_NULL(test, cache);
+		number = number_of(first);
+		KUNIT_EXPECT_GE(test, number, 0);
+		mutex_lock(&reloc_mutex);
+		reloc_count_moved(first, node_b);
+		mutex_unlock(&reloc_mutex);
+		number = number_of(cache);
+		KUNIT_EXPECT_GE(test, number, 0);
+		kmem_cache_destroy(first);
+		/* Another cache keeps its number. */
+		KUNIT_EXPECT_EQ(test, number_of(cache), number);
+		kmem_cache_destroy(cache);
+	}
+	/* The counts of the other caches are reset. */
+	if (number >= 0)
+		KUNIT_EXPECT_EQ(test, moved_down(f->cache), 0);
+}
+
 static void a_pause_ends_in_time(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -459,7 +536,7 @@ static void a_pause_ends_in_time(struct kunit *test)
 	free_objects(f);
 }
 
-/* Allocate so many objects on node_a that they fill a few chunks. */
+/* Allocate enough objects on node_a to fill a few chunks. */
 #define MANY		(4 * RELOC_CHUNK_SIZE / OBJECT_SIZE)
 
 static void **allocate_many(struct kunit *test)
@@ -487,24 +564,68 @@ static void free_many(struct kunit *test, void **many)
 	reloc_flush_freed();
 }
 
+/* Slabs of other caches may come and go in the meantime. */
+#define OTHER_PAGES	(RELOC_CHUNK_PAGES / 2)
+
 static void memory_is_given_back(struct kunit *test)
 {
 	long chunks = atomic_long_read(&reloc_stats.chunks);
 	long pages = atomic_long_read(&reloc_stats.pages);
+	struct fixture *f = test->priv;
+	struct slabinfo info = {};
 	void **many, *last;
 
 	many = allocate_many(test);
 	KUNIT_EXPECT_GE(test, atomic_long_read(&reloc_stats.chunks), chunks + 4);
 	KUNIT_EXPECT_GE(test, atomic_long_read(&reloc_stats.pages),
-			pages + 4 * RELOC_CHUNK_PAGES);
+			pages + 4 * RELOC_CHUNK_PAGES - OTHER_PAGES);
 	last = many[MANY - 1];
 	KUNIT_EXPECT_EQ(test, reloc_nid(last), node_a);
 
 	free_many(test, many);
 	/* One empty chunk of this order may stay. */
 	KUNIT_EXPECT_LE(test, atomic_long_read(&reloc_stats.chunks), chunks + 1);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&reloc_stats.pages), pages);
+	get_slabinfo(f->cache, &info);
+	KUNIT_EXPECT_EQ(test, info.num_slabs, 0);
+	KUNIT_EXPECT_LE(test, abs(atomic_long_read(&reloc_stats.pages) - pages), OTHER_PAGES);
 	KUNIT_EXPECT_EQ(test, reloc_nid(last), NUMA_NO_NODE);
+	kvfree(many);
+}
+
+/* Count objects whose addresses have descriptors, in slabs or empty chunks. */
+static unsigned int valid_objects(void **many)
+{
+	unsigned int i, valid = 0;
+
+	for (i = 0; i < MANY; i++)
+		valid += kmem_addr_valid(many[i]);
+	return valid;
+}
+
+/*
+ * The worker that frees page tables waits for walks of page tables. Until then the
+ * chunks stay mapped, but their addresses are not valid any more.
+ */
+static void chunks_are_invalid_before_they_are_unmapped(struct kunit *test)
+{
+	void **many = allocate_many(test);
+	long chunks = atomic_long_read(&reloc_stats.chunks);
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, valid_objects(many), MANY);
+	mmap_write_lock(&init_mm);
+	for (i = 0; i < MANY; i++)
+		kmem_cache_free(((struct fixture *)test->priv)->cache, many[i]);
+	kmem_cache_shrink(((struct fixture *)test->priv)->cache);
+	while (!mmap_lock_is_contended(&init_mm) &&
+	       atomic_long_read(&reloc_stats.chunks) == chunks)
+		fsleep(1000);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&reloc_stats.chunks), chunks);
+	/* The worker waits with the first chunks that are empty; other slabs come later. */
+	KUNIT_EXPECT_LT(test, valid_objects(many), MANY);
+	mmap_write_unlock(&init_mm);
+	reloc_flush_freed();
+	KUNIT_EXPECT_LE(test, atomic_long_read(&reloc_stats.chunks), chunks - 3);
 	kvfree(many);
 }
 
@@ -513,7 +634,7 @@ static long slab_pages(int nid)
 	return node_page_state_pages(NODE_DATA(nid), NR_SLAB_UNRECLAIMABLE_B);
 }
 
-/* Slabs are counted where they were allocated. CPUs keep some counts to themselves. */
+/* Slabs count on the node of their allocation. Per-CPU counts may lag behind. */
 static void statistics_stay(struct kunit *test)
 {
 	struct slabinfo before = {}, after = {};
@@ -609,8 +730,11 @@ static struct kunit_case reloc_cases[] = {
 	KUNIT_CASE(control_a_lost_recheck_is_seen),
 	KUNIT_CASE(control_a_lost_flush_is_seen),
 	KUNIT_CASE(a_full_node_takes_what_it_can),
+	KUNIT_CASE(pages_with_an_error_stay),
+	KUNIT_CASE(destroyed_caches_give_their_numbers_back),
 	KUNIT_CASE(a_pause_ends_in_time),
 	KUNIT_CASE(memory_is_given_back),
+	KUNIT_CASE(chunks_are_invalid_before_they_are_unmapped),
 	KUNIT_CASE(statistics_stay),
 	KUNIT_CASE(uses_are_noted),
 	KUNIT_CASE(a_stay_is_noted),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Relocatable slabs: tests of what is known of the use of pages, and of cold twins. They are
- * part of the suite in move-kunit.h.
+ * Relocatable slabs: tests of the records of use, and of cold twins. They are part of
+ * the suite in move-kunit.h.
  */
 #ifndef _MM_RELOC_USE_KUNIT_H
 #define _MM_RELOC_USE_KUNIT_H
@@ -11,10 +11,10 @@
 
 static bool is_used(const struct reloc_page *page, void *data)
 {
-	return page->history & BIT(0);
+	return page->use.history & BIT(0);
 }
 
-/* Is the page of an object among those that were used in the last scan? */
+/* Test whether the page of an object was used in the last scan. */
 static bool found_as_used(const void *object)
 {
 	unsigned long cursor = 0;
@@ -37,7 +37,7 @@ static void uses_are_noted(struct kunit *test)
 
 	allocate(test, f);
 	object = f->objects[OBJECTS / 2];
-	/* It was filled in the first scan. */
+	/* The page was filled in the first scan. */
 	reloc_age();
 	KUNIT_EXPECT_TRUE(test, found_as_used(object));
 	reloc_age();
@@ -50,7 +50,7 @@ static void uses_are_noted(struct kunit *test)
 	reloc_age();
 	KUNIT_EXPECT_TRUE(test, found_as_used(object));
 
-	/* To be moved is no use. */
+	/* A move does not count as a use. */
 	reloc_age();
 	move_to(test, f, node_b);
 	KUNIT_EXPECT_EQ(test, reloc_nid_now(object), node_b);
@@ -68,29 +68,29 @@ static void a_stay_is_noted(struct kunit *test)
 	allocate(test, f);
 	object = f->objects[OBJECTS / 2];
 	page = reloc_page_of(object);
-	KUNIT_EXPECT_EQ(test, page->why, 0);
+	KUNIT_EXPECT_EQ(test, page->use.reason, 0);
 	reloc_age();
 
-	/* As the first reason of policies, which is to demote. */
+	/* The first reason of policies, a demotion. */
 	KUNIT_ASSERT_EQ(test, reloc_try_move(&object, 1, node_b, 1, &f->result), 0);
 	KUNIT_EXPECT_EQ(test, f->result.moved, 1);
-	KUNIT_EXPECT_EQ(test, page->why, 1);
+	KUNIT_EXPECT_EQ(test, page->use.reason, 1);
 	KUNIT_EXPECT_EQ(test, page->age, 0);
 
 	reloc_age();
 	READ_ONCE(*(u64 *)object);
 	reloc_age();
 	KUNIT_EXPECT_EQ(test, page->age, 2);
-	KUNIT_EXPECT_EQ(test, page->uses, 1);
-	/* Nobody says why it is moved now, and its copy has paid. */
+	KUNIT_EXPECT_EQ(test, page->use.uses, 1);
+	/* A move without a reason: its copy has paid. */
 	for (i = 0; i < 16; i++)
 		reloc_age();
 	move_to(test, f, node_a);
-	KUNIT_EXPECT_EQ(test, page->why, 0);
+	KUNIT_EXPECT_EQ(test, page->use.reason, 0);
 	free_objects(f);
 }
 
-/* Other caches may be in the arena, too, and get some pages meanwhile. */
+/* Allow for pages that other caches in the arena get meanwhile. */
 static void pages_are_counted_where_they_are(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -109,7 +109,7 @@ static void pages_are_counted_where_they_are(struct kunit *test)
 	KUNIT_EXPECT_LT(test, (long)reloc_pages_on(node_b) - b, pages / 2);
 }
 
-/* Allocate an object as what will not be used much. */
+/* Allocate an object that is predicted to be cold. */
 static void *allocate_cold(struct fixture *f)
 {
 	void *object;
@@ -120,7 +120,7 @@ static void *allocate_cold(struct fixture *f)
 	return object;
 }
 
-/* Objects of the slabs that CPUs keep at hand, too. */
+/* Demoted slabs, per-CPU slabs included, serve no new objects. */
 static void demoted_slabs_get_no_new_objects(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -139,10 +139,10 @@ static void demoted_slabs_get_no_new_objects(struct kunit *test)
 	move_to(test, f, node_b);
 	migrate_disable();
 	reloc_hold_demoted(true);
-	/* The slab that this CPU allocates from is in use until it is full. */
+	/* Fill the slab that this CPU allocates from. */
 	for (i = 0; i < per_slab; i++)
 		new[i] = kmem_cache_alloc_node(f->cache, GFP_KERNEL, node_a);
-	/* Slabs of which an object is freed are at hand then. */
+	/* Free an object of each slab, so that the slabs can serve new objects. */
 	for (i = 0; i < 8; i++)
 		kmem_cache_free(f->cache, f->objects[i * per_slab]);
 	for (; i < 8 + 2 * per_slab; i++) {
@@ -175,7 +175,7 @@ static void cold_objects_are_apart(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(objects[0])->slab_cache, f->cache);
 	kmem_cache_free(f->cache, objects[0]);
 
-	/* As if there were a policy that moves slabs. */
+	/* Act as a policy that moves slabs. */
 	static_branch_enable(&tiering_slabs_key);
 	for (i = 0; i < ARRAY_SIZE(objects); i++) {
 		objects[i] = i % 2 ? kmem_cache_alloc(f->cache, GFP_KERNEL) : allocate_cold(f);
@@ -188,7 +188,7 @@ static void cold_objects_are_apart(struct kunit *test)
 
 	get_slabinfo(f->cache->cold, &info);
 	KUNIT_EXPECT_GE(test, info.num_slabs, 1);
-	/* All are freed as objects of the cache that was asked for, one way or the other. */
+	/* Both ways of freeing take the objects as those of the requested cache. */
 	kmem_cache_free(f->cache, objects[0]);
 	kmem_cache_free(f->cache, objects[1]);
 	kmem_cache_free_bulk(f->cache, 2, &objects[2]);

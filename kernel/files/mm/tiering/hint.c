@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies of memory tiers: the hint faults of NUMA balancing.
+ *
+ * A scan of NUMA balancing makes pages inaccessible, so that the next use of each page
+ * is a fault. A policy with TIERING_HINTS gets a history of these faults for each folio,
+ * and decides where the folio should be (AutoTiering, USENIX ATC 2021).
+ */
+#include <linux/cpuset.h>
+#include <linux/memory-tiers.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/srcu.h>
+#include <linux/tiering.h>
+#include <linux/timekeeping.h>
+
+#include "internal.h"
+
+#include <trace/events/tiering.h>
+
+/* Called by tiering_folio_new(). */
+void __tiering_folio_new(struct folio *folio)
+{
+	tiering_page_new(folio);
+}
+
+/* Called by tiering_folio_scanned(). A large folio has one record: note one scan of it. */
+void __tiering_folio_scanned(struct folio *folio, unsigned long pfn)
+{
+	if (pfn == folio_pfn(folio))
+		tiering_page_scan(folio);
+}
+
+/* Called by tiering_folio_hinted(). */
+void __tiering_folio_hinted(struct folio *folio)
+{
+	tiering_page_hint(folio);
+}
+
+/*
+ * Note the task for NUMA balancing, which groups tasks by their faults, as
+ * should_numa_migrate_memory() does. Slow memory has a time in place of the task in the
+ * tiering mode.
+ */
+static void tiering_hint_note_task(struct folio *folio)
+{
+	if (!folio_use_access_time(folio))
+		folio_xchg_last_cpupid(folio,
+				       cpu_pid_to_cpupid(raw_smp_processor_id(),
+							 current->pid));
+}
+
+/**
+ * tiering_hint_fault() - ask the selected policy where a folio should be
+ * @folio: the folio, of which tiering_folio_hinted() was told
+ * @cpu_nid: node of the CPU
+ *
+ * Only for memory without a memory policy, which would win. The cpuset of the task wins
+ * over the policy.
+ *
+ * Context: hint fault, with the lock of the page table.
+ * Return: the node; NUMA_NO_NODE if the folio should stay where it is.
+ */
+int tiering_hint_fault(struct folio *folio, int cpu_nid)
+{
+	const struct tiering_policy *policy;
+	struct tiering_node *tn;
+	int nid = NUMA_NO_NODE;
+
+	tiering_hint_note_task(folio);
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	tn = rcu_dereference(tiering_near[cpu_nid]);
+	if (policy && policy->hint_fault && tn)
+		nid = policy->hint_fault(tn, folio, tiering_page_history(folio),
+					 cpu_nid);
+	rcu_read_unlock();
+	if (nid == folio_nid(folio) ||
+	    (nid != NUMA_NO_NODE && !node_isset(nid, cpuset_current_mems_allowed)))
+		return NUMA_NO_NODE;
+	return nid;
+}
+
+/* Called by tiering_makes_room(). */
+bool __tiering_makes_room(struct folio *folio, int nid)
+{
+	const struct tiering_policy *policy;
+	const struct tiering_node *tn;
+	bool makes_room;
+
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	tn = rcu_dereference(tiering_near[nid]);
+	makes_room = policy && policy->hint_room && tn && tn->nid == nid &&
+		     tiering_is_slow(folio_nid(folio));
+	rcu_read_unlock();
+	return makes_room;
+}
+
+/*
+ * Demote as many pages as a folio has. Only one task at a time demotes, so that a burst
+ * of faults does not empty the node; the others go on as without room.
+ */
+static void tiering_hint_make_room(struct folio *folio, int nid)
+{
+	struct tiering_batch b = {
+		.folios = LIST_HEAD_INIT(b.folios),
+		.room = LONG_MAX,
+		.most = folio_nr_pages(folio),
+	};
+	const struct tiering_policy *policy;
+	struct tiering_node *tn;
+	int index;
+
+	index = srcu_read_lock(&tiering_srcu);
+	policy = srcu_dereference(tiering_selected, &tiering_srcu);
+	tn = srcu_dereference(tiering_near[nid], &tiering_srcu);
+	if (policy && policy->hint_room && tn && tn->nid == nid &&
+	    mutex_trylock(&tn->making_room)) {
+		policy->hint_room(tn, &b, folio_order(folio));
+		if (b.why == TIERING_DEMOTED_PAIR)
+			b.pair = folio;
+		tiering_migrate(tn, &b);
+		mutex_unlock(&tn->making_room);
+	}
+	srcu_read_unlock(&tiering_srcu, index);
+}
+
+/* Called by tiering_hint_begin(). */
+void __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int nid)
+{
+	hint->began = ktime_get_mono_fast_ns();
+	hint->room_ns = 0;
+	if (!tiering_is_slow(folio_nid(folio)) ||
+	    tiering_room(nid) > (long)folio_nr_pages(folio))
+		return;
+	tiering_hint_make_room(folio, nid);
+	hint->room_ns = ktime_get_mono_fast_ns() - hint->began;
+}
+
+/* Called by tiering_hint_end(). */
+void __tiering_hint_end(const struct tiering_hint *hint, int src, int nid,
+			unsigned int moved)
+{
+	trace_tiering_hint(src, nid, moved, ktime_get_mono_fast_ns() - hint->began,
+			   hint->room_ns);
+}

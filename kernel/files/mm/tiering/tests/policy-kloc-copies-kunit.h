@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The policy kloc: tests of the thresholds that adapt to wasted copies.
+ */
+#ifndef _MM_TIERING_POLICY_KLOC_COPIES_KUNIT_H
+#define _MM_TIERING_POLICY_KLOC_COPIES_KUNIT_H
+
+#include <kunit/test.h>
+
+/* Count more copies, some of them wasted. Return: the new threshold. */
+static unsigned int copies_test_count(struct policy_kloc_copies *copies,
+				      unsigned long moved, unsigned long wasted)
+{
+	policy_kloc_copies_count(copies, (struct tiering_copies) {
+		.moved = copies->seen.moved + moved,
+		.wasted = copies->seen.wasted + wasted,
+	});
+	return copies->value;
+}
+
+static void copies_test_waste_makes_stricter(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 4, .value = 2 };
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 1001), 3);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 4);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 4);
+}
+
+/*
+ * Hysteresis: the threshold is stable between one wasted copy in eight and in sixteen.
+ */
+static void copies_test_value_is_steady(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 5 };
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 1000), 5);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 501), 5);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 500), 4);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 0), 3);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 0), 2);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 0), 2);
+}
+
+/* A few wasted copies do not raise the threshold; without copies it falls. */
+static void copies_test_few_copies(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 5 };
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8), 5);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8 + 1), 6);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 0, 0), 5);
+}
+
+/* Only the copies since the last adaptation count. */
+static void copies_test_counts_differences(struct kunit *test)
+{
+	struct policy_kloc_copies copies = {
+		.least = 2, .most = 9, .value = 5,
+		.seen = { .moved = ULONG_MAX - 10, .wasted = ULONG_MAX },
+	};
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 2000), 6);
+	KUNIT_EXPECT_EQ(test, copies.seen.moved, 7989);
+	KUNIT_EXPECT_EQ(test, copies.seen.wasted, 1999);
+}
+
+static struct kunit_case copies_test_cases[] = {
+	KUNIT_CASE(copies_test_waste_makes_stricter),
+	KUNIT_CASE(copies_test_value_is_steady),
+	KUNIT_CASE(copies_test_few_copies),
+	KUNIT_CASE(copies_test_counts_differences),
+	{}
+};
+
+static struct kunit_suite copies_test_suite = {
+	.name = "tiering-kloc-copies",
+	.test_cases = copies_test_cases,
+};
+
+kunit_test_suite(copies_test_suite);
+
+#endif /* _MM_TIERING_POLICY_KLOC_COPIES_KUNIT_H */
