@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The arena of relocatable slabs on x86-64: where it is, and how its pages are
- * mapped.
+ * The arena of relocatable slabs on x86-64: its range, its PTEs and its TLB flushes.
  */
 #ifndef _ASM_X86_RELOC_H
 #define _ASM_X86_RELOC_H
@@ -20,23 +19,25 @@
 #define RELOC_START	(_AC(-3, UL) << P4D_SHIFT)
 #define RELOC_SIZE	(_AC(1, UL) << 38)
 
-/* The CPU says in the PTE that it has written to the page. */
+/* The CPU sets a dirty bit in the PTE when it writes to the page. */
 #define RELOC_HAS_DIRTY_BIT	1
 
-/* Say that the page was not written to. TLBs may still have it as dirty. */
+/* Clear the dirty bit of a PTE. TLBs may still have the page as dirty. */
 static inline void reloc_pte_clean(pte_t *ptep)
 {
 	/* The CPU sets the bit atomically. */
 	clear_bit(_PAGE_BIT_DIRTY, (unsigned long *)&ptep->pte);
 }
 
-/* Was a page accessed since this was asked the last time? TLBs may still have it. */
+/*
+ * Test and clear the accessed bit of a PTE. TLBs may still have the page as accessed.
+ */
 static inline bool reloc_pte_test_and_clear_young(pte_t *ptep)
 {
 	return test_and_clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)&ptep->pte);
 }
 
-/* How many pages a CPU flushes one by one rather than all. */
+/* The largest number of pages that a CPU flushes one by one. */
 #define RELOC_FLUSH_SINGLE	32
 
 /* Flush a page from the TLB of this CPU. Interrupts are off. */
@@ -45,7 +46,7 @@ static inline void reloc_flush_page(unsigned long addr)
 	flush_tlb_one_kernel(addr);
 }
 
-/* Flush all from the TLB of this CPU. Interrupts are off. */
+/* Flush the whole TLB of this CPU. Interrupts are off. */
 static inline void reloc_flush_all(void)
 {
 	__flush_tlb_all();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the selftests of contexts of files share, in addition to _tiering.sh, which has the
-# results and the policies. Each test sources this file and calls kloc_begin.
+# Functions of the selftests of contexts of files. _tiering.sh has the results and the
+# policies. Each test sources this file and calls kloc_begin.
 #
 # A test restores all settings and removes its files when it exits. Its files are in a new
 # directory in $TMPDIR, which should be on a disk; tests that need tmpfs mount one.
@@ -12,14 +12,21 @@ kloc=/sys/kernel/mm/kloc
 contexts=/sys/kernel/debug/kloc/contexts
 scale=/proc/sys/vm/watermark_scale_factor
 
-# kloc_begin COUNT: begin a test with so many results, with the policy kloc
+# kloc_begin COUNT: begin a test with COUNT results, with the policy kloc
 kloc_begin() {
 	tiering_begin "$1"
 	[ -e $contexts ] || tiering_skip "needs debugfs"
 	tiering_save $tiering/kloc/inactive_age $kloc/scope $kloc/kinds $scale
+	kloc_stay
 	echo all >$kloc/scope
 	echo "file blockdev slab" >$kloc/kinds
 	tiering_select kloc
+}
+
+# Stay on the CPUs of $fast: page cache is placed and promoted by the CPU of its user.
+kloc_stay() {
+	! command -v taskset >/dev/null ||
+		taskset -pc "$(cat /sys/devices/system/node/node"$fast"/cpulist)" $$ >/dev/null
 }
 
 # kloc_context FILE COLUMN...: sum columns of the context of a file; print nothing without one
@@ -37,7 +44,7 @@ kloc_context() {
 	' $contexts
 }
 
-# kloc_read_slow FILE: have all of it in slow memory; what is in use a moment cannot be dropped
+# kloc_read_slow FILE: read all of a file into slow memory; pages in use cannot be dropped
 kloc_read_slow() {
 	tiering_wait 10 kloc_reads_slow "$1"
 }
@@ -65,7 +72,7 @@ kloc_has_left() { # DIRECTORY: has no file in a directory of $dir pages in fast 
 	[ "$(kloc_pages_in "$1" fast)" = 0 ]
 }
 
-# kloc_files DIRECTORY COUNT KIB: make a directory in $dir with files of so many KiB each
+# kloc_files DIRECTORY COUNT KIB: make a directory in $dir with COUNT files of KIB KiB each
 kloc_files() {
 	mkdir -p "$dir/$1"
 	head -c $(($2 * $3 * 1024)) /dev/zero |
@@ -81,10 +88,8 @@ kloc_use() {
 	done
 }
 
-# kloc_make_short: have the policy find fast memory short, though kswapd has nothing to do
-#
-# Less is free than twice kswapd's mark, and more than the mark: min and twice the scale.
-kloc_make_short() {
+# kloc_set_mark PAGES: set kswapd's mark on the fast node, an awk expression of its free pages
+kloc_set_mark() {
 	awk -v node="$fast," '
 		/^Node/ { this = $2; zone = $4 }
 		this != node || zone == "DMA" { next }
@@ -92,9 +97,39 @@ kloc_make_short() {
 		$1 == "min" { min += $2 }
 		$1 == "pages" && $2 == "free" { free += $3 }
 		END {
-			scale = int((0.7 * free - min) * 10000 / (2 * all))
-			print (scale > 3000 ? 3000 : scale)
+			scale = int(('"$1"' - min) * 10000 / (2 * all))
+			print (scale > 3000 ? 3000 : scale < 1 ? 1 : scale)
 		}' /proc/zoneinfo >$scale
+}
+
+# kloc_make_short: have the policy find fast memory short, though kswapd has nothing to do
+#
+# Less is free than twice kswapd's mark, and more than the mark: min and twice the scale.
+kloc_make_short() {
+	kloc_set_mark "0.7 * free"
+}
+
+# kloc_fill MIB: fill fast memory with pages that cannot move, except for MIB MiB
+kloc_fill() {
+	mkdir "$dir/filling"
+	mount -t tmpfs -o mpol=bind:"$fast",size=100% tmpfs "$dir/filling" ||
+		tiering_skip "needs tmpfs"
+	head -c $((($(tiering_free "$fast") - $1 * 1024) * 1024)) /dev/zero >"$dir/filling/file"
+}
+
+kloc_fill_end() {
+	umount "$dir/filling" 2>/dev/null
+}
+
+# kloc_press MIB: have kswapd want so much room in fast memory; it is woken by kloc_wake
+kloc_press() {
+	kloc_set_mark "free + $(($1 * 256))"
+}
+
+# kloc_wake: wake kswapd by new page cache
+kloc_wake() {
+	rm -f "$dir/new"
+	echo new >"$dir/new"
 }
 
 # kloc_demote_all: have all that is not in use and not dirty leave fast memory, soon

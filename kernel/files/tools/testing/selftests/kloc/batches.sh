@@ -19,7 +19,7 @@ are_batches() { # PAGES CALLS: is it at least 16 pages a call?
 	[ "$2" -gt 0 ] && [ $(($2 * 16)) -le "$1" ]
 }
 
-# Of what is in memory already nothing is known.
+# Pages that were in memory before have no record.
 tiering_select none
 head -c 16777216 /dev/zero >"$dir/file"
 tiering_drop_caches

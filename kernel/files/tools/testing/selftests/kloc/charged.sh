@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Knodes are charged to the cgroup of who makes them.
+# Knodes are charged to the cgroup of the task that creates them.
 
 . ./_kloc.sh
 

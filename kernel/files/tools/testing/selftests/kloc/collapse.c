@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * collapse FILE: make one huge page of the first 2 MiB of a file's page cache.
+ * collapse FILE: collapse the first 2 MiB of a file's page cache to a huge page.
  *
  * Exits with 4 if the kernel cannot.
  */
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 		perror("MADV_HUGEPAGE");
 		return KSFT_SKIP;
 	}
-	/* Somebody may use one of the pages just now; this has either error. */
+	/* A page in use causes either error. */
 	for (tries = 0; tries < 10; tries++) {
 		if (!madvise(start, SIZE, MADV_COLLAPSE))
 			return 0;

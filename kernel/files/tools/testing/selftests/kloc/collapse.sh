@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The context of a file is told of a huge page that is made of its small ones.
+# Collapsing pages of a file into a huge page notes the huge page for the file's context.
 
 . ./_kloc.sh
 
@@ -31,5 +31,5 @@ make_huge
 tiering_check "it is told of a huge page ($told)" [ "$told" -ge 1 ]
 tiering_select none
 make_huge
-tiering_control "without contexts nobody is told ($told)" [ "$told" -ge 1 ]
+tiering_control "a huge page is noted without contexts ($told)" [ "$told" -ge 1 ]
 tiering_end

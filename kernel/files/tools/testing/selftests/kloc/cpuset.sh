@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A page is not promoted by the use of a task whose cpuset excludes fast memory.
+# A page is not promoted by the use of a task whose cpuset or memory policy excludes fast memory.
 #
-# Demotion is by what a file's context is, and knows no task: a cpuset does not keep it.
+# Demotion depends on a file's context, and on no task: neither prevents it.
 
 . ./_kloc.sh
 
-kloc_begin 3
+kloc_begin 4
 kloc_group kloc-cpuset memory cpuset
 [ -e "$groups/kloc-cpuset/cpuset.mems" ] || tiering_skip "needs cpusets"
 
@@ -20,11 +20,12 @@ in_fast() {
 }
 
 # Use a file of slow memory as one that is to be promoted.
-promoted() { # TIMES
-	local i
+promoted() { # TIMES COMMAND...: which runs another command
+	local i times="$1"
 
-	for i in $(seq "$1"); do
-		kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
+	shift
+	for i in $(seq "$times"); do
+		"$@" cat "$dir/file" >/dev/null
 		in_fast && return
 		sleep 0.1
 	done
@@ -39,8 +40,12 @@ tiering_drop_caches
 echo "$slow" >"$groups/kloc-cpuset/cpuset.mems"
 kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
 tiering_control "a file is read into memory that is not allowed" in_fast
-tiering_control "it is promoted to memory that is not allowed" promoted 20
+tiering_control "it is promoted to memory that is not allowed" \
+	promoted 20 kloc_in_group kloc-cpuset
+tiering_control "it is promoted for a task that is bound to slow memory" \
+	promoted 40 on_node "$slow"
 # Copies of tests before may have been for nothing: then it takes some seconds.
 echo "$fast,$slow" >"$groups/kloc-cpuset/cpuset.mems"
-tiering_check "it is promoted when that is allowed" promoted 150
+tiering_check "it is promoted when that is allowed" promoted 150 \
+	kloc_in_group kloc-cpuset
 tiering_end

@@ -43,7 +43,7 @@ shrunk() {
 reclaim=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/memory.reclaim
 [ -e "$reclaim" ] || tiering_skip "needs memory.reclaim of cgroup2"
 old=$(cat $scale)
-# What fills fast memory, but for some, is neither demoted nor reclaimed.
+# Fill fast memory, except for some MiB, with pages that are neither demoted nor reclaimed.
 mkdir "$dir/tmpfs"
 mount -t tmpfs -o mpol=bind:"$fast",size=100% tmpfs "$dir/tmpfs" || tiering_skip "needs tmpfs"
 tiering_drop_caches

@@ -7,7 +7,7 @@
 
 min=/proc/sys/vm/min_free_kbytes
 
-kloc_begin 3
+kloc_begin 4
 tiering_save $min
 
 tiering_clean() {
@@ -33,7 +33,7 @@ make_files() { # PREFIX: make 300 files
 	done
 }
 
-# Nothing may leave: what fills fast memory is neither demoted nor reclaimed.
+# Nothing can be demoted: the pages that fill fast memory are neither moved nor reclaimed.
 tiering_select kloc-nomigrate
 mkdir "$dir/files" "$dir/tmpfs"
 mount -t tmpfs -o mpol=bind:"$fast",size=100% tmpfs "$dir/tmpfs" || tiering_skip "needs tmpfs"
@@ -44,7 +44,20 @@ placed=$(placed)
 make_files room
 tiering_note "with room, $(($(placed) - placed)) pages went to fast memory"
 
-# From now on what is free is less than what has to be.
+# The free memory is between the watermarks min and high. Page cache of an excluded kind is placed
+# as without a policy: in slow memory now.
+kinds=$(cat $kloc/kinds)
+before=$(cat $scale)
+echo "blockdev slab" >$kloc/kinds
+scaled=$((13 * $(tiering_free "$fast") * 1000 / $(managed_kb "$fast")))
+echo $((scaled > 3000 ? 3000 : scaled)) >$scale
+tiering_control "a kind that takes no part fills fast memory" \
+	tiering_grows "$fast" 4 dd if=/dev/zero of="$dir/excluded" bs=65536 count=128 2>/dev/null
+rm "$dir/excluded"
+echo "$before" >$scale
+echo "$kinds" >$kloc/kinds
+
+# From now on fast memory is below its watermark.
 all=$(($(managed_kb) / 1024))
 echo $((2 * $(tiering_free "$fast") * all / ($(managed_kb "$fast") / 1024))) >$min
 placed=$(placed)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Memory that is added while a policy is selected gets records of its pages.
+# Memory that comes while a policy is selected gets records of its pages, wherever it is in its
+# node, and memory that goes takes them along.
 
 . ./_kloc.sh
 
-kloc_begin 3
+kloc_begin 4
 
 tiering_clean() {
 	[ -z "$block" ] || echo online 2>/dev/null >"$block/state"
@@ -19,22 +20,27 @@ has_records() { # BYTES: are there as many at least?
 	[ "$(page_bytes)" -ge "$1" ]
 }
 
-# Take a block of memory at an end of a node away: the node is smaller then.
+# The kernel tries to empty a block until it succeeds or gets a signal.
+go_offline() { # BLOCK
+	timeout 20 sh -c 'echo offline 2>/dev/null >"$0/state"' "$1"
+}
+
+# Take a block of memory away, one within a node if possible: the node spans it nevertheless.
 tiering_select none
 tiering_drop_caches
 block=
 for node in $slow $fast; do
 	blocks=$(ls -d /sys/devices/system/node/node"$node"/memory[0-9]* 2>/dev/null | sort -V)
 	[ -n "$blocks" ] || tiering_skip "needs memory hotplug"
-	for end in "head -n 1" "tail -n 1"; do
-		this=/sys/devices/system/memory/$(basename "$(echo "$blocks" | $end)")
-		[ -n "$block" ] || ! echo offline 2>/dev/null >"$this/state" || block=$this
+	for this in $(echo "$blocks" | sed '1d;$d') $(echo "$blocks" | sed -n '$p;1p'); do
+		this=/sys/devices/system/memory/$(basename "$this")
+		[ -n "$block" ] || ! go_offline "$this" || block=$this
 	done
 done
-[ -n "$block" ] || tiering_skip "no memory at an end of a node can go offline"
+[ -n "$block" ] || tiering_skip "no memory can go offline"
+tiering_note "it is $(basename "$block")"
 pages=$((0x$(cat /sys/devices/system/memory/block_size_bytes) / $(getconf PAGESIZE)))
 
-# The core follows a little later.
 tiering_select kloc
 before=$(page_bytes)
 echo online >"$block/state"
@@ -43,9 +49,12 @@ after=$(page_bytes)
 tiering_check "$pages pages come, and their records ($before bytes to $after)" \
 	has_records $((before + 8 * pages))
 
-echo offline >"$block/state" && echo online >"$block/state"
+go_offline "$block"
+gone=$(page_bytes)
+tiering_check "they go with the memory ($gone bytes)" [ "$gone" -le $((after - 8 * pages)) ]
+echo online >"$block/state"
 sleep 0.5
-tiering_control "memory that has records gets no more" has_records $((after + 1))
+tiering_control "memory that comes back has more of them" has_records $((after + 1))
 
 tiering_select none
 tiering_select kloc

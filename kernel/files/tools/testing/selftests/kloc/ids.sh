@@ -19,7 +19,7 @@ nodes() {
 	awk '{ print $1 }' $slab
 }
 
-# Make empty files, which have contexts and nothing else in an xarray; leave one of 64.
+# Make empty files, which have contexts and no other xarray; keep one in 64.
 live() { # NAME
 	mkdir "$dir/tmpfs/$1"
 	(cd "$dir/tmpfs/$1" && touch $(seq 6400) && rm $(seq 6400 | awk 'NR % 64'))
@@ -38,7 +38,7 @@ grown=$(($(nodes) - before))
 tiering_check "400 contexts are left ($survivors)" [ $survivors -ge 400 ]
 tiering_check "the map grows by less than 200 nodes ($grown)" [ $grown -lt 200 ]
 
-# What a map that keeps a node for each looks like: files of two pages have one each.
+# For comparison, one xarray node each: files of two pages.
 before=$(nodes)
 for i in $(seq 300); do
 	printf '%5000s' x >"$dir/tmpfs/first/large$i"

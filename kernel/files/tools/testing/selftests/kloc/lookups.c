@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lookups DIRECTORY COUNT: look up so many names that do not exist.
+ * lookups DIRECTORY COUNT: look up COUNT names that do not exist.
  */
 #include <stdio.h>
 #include <stdlib.h>

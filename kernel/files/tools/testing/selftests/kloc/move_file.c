@@ -16,10 +16,10 @@
 #define ALIGN		(2UL << 20)
 #define MPOL_MF_MOVE	2
 
-/* Not static, so that pages are read that nobody needs. */
+/* Not static, so that the compiler keeps the reads. */
 char touched;
 
-/* Move all pages that are not on a node yet. Return: how many are not there afterwards. */
+/* Move all pages of a file to a node. Return: the number of pages that did not move. */
 static unsigned long move_all(char *start, unsigned long count, int node)
 {
 	void **pages = calloc(count, sizeof(*pages));
@@ -36,7 +36,7 @@ static unsigned long move_all(char *start, unsigned long count, int node)
 		pages[i] = start + i * PAGE;
 		nodes[i] = node;
 	}
-	/* Somebody may use one of them just now. */
+	/* A page in use may fail to move. */
 	for (tries = 0; tries < 10 && left; tries++) {
 		if (tries)
 			usleep(10000);

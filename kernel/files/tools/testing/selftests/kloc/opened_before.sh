@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A file that was opened before contexts were on, and is closed later, takes nothing away from who
-# opened it after that.
+# Closing a file that was opened before contexts were on does not make its context inactive while
+# another process has the file open.
 
 . ./_kloc.sh
 
@@ -19,7 +19,7 @@ tiering_select kloc
 exec 4<"$file"
 tiering_check "the context is active when the file is opened again" kloc_is_active "$file"
 exec 3<&-
-tiering_check "it is active when who opened it before has closed it" kloc_is_active "$file"
+tiering_check "the context is active after the earlier open file is closed" kloc_is_active "$file"
 exec 4<&-
 tiering_control "it is active when all have closed it" kloc_is_active "$file"
 tiering_end

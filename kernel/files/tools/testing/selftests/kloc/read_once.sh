@@ -7,7 +7,7 @@
 
 kloc_begin 2
 
-# What counts is in how many of the last scans it is read: have them longer than a read takes.
+# Scans are longer than a read, so that a read is a use in one scan only.
 echo 500000 >$tiering/scan_us
 
 in_fast() {
@@ -21,7 +21,7 @@ is_promoted() {
 head -c 4194304 /dev/zero >"$dir/file"
 tiering_drop_caches
 on_node "$slow" cat "$dir/file" >/dev/null
-tiering_control "what was read once is promoted" tiering_wait 2 is_promoted
+tiering_control "pages that were read once are promoted" tiering_wait 2 is_promoted
 tiering_note "$(in_fast) of 1024 pages were promoted"
 
 read_again() { # until it is promoted
@@ -29,5 +29,5 @@ read_again() { # until it is promoted
 	is_promoted
 }
 
-tiering_check "what is read in scan after scan is promoted" tiering_wait 15 read_again
+tiering_check "pages that are read in several scans are promoted" tiering_wait 15 read_again
 tiering_end

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Many processes that read one large file do not write what they share: neither the context of the
-# file nor what a node keeps is changed with each read. In a steady state no function is called that
-# changes a context or takes a lock of the policy, but for some calls in each scan.
+# Concurrent readers of one large file do not write shared cache lines: a read changes neither the
+# context of the file nor data of a node. In a steady state, functions that change a context or
+# take a lock of the policy run only a few times a scan.
 
 . ./_kloc.sh
 
@@ -19,7 +19,7 @@ tiering_clean() {
 	kloc_trace_end
 }
 
-# Read a file with four processes. Set how many reads there were, and what was called.
+# Read a file with four processes. Set the numbers of reads and of writing calls.
 count_writes() { # FILE
 	kloc_trace $writers $locks
 	reads=$(read_all "$1" 4 2)
@@ -51,7 +51,7 @@ tiering_check "reads of slow memory write nothing that is shared" are_rare
 tiering_check "most of the file is in slow memory still" \
 	[ "$(kloc_context "$dir/slow" slow)" -gt 2048 ]
 
-# Whoever opens and closes the file writes the context.
+# Opening and closing the file writes the context.
 kloc_trace $writers
 reads=50
 for i in $(seq $reads); do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What is known of a huge page is known of the small ones that it is split into: here how often
-# it moved, so that pages that moved too often are pinned.
+# Splitting a huge page copies its record to the small pages: here the number of moves, so that
+# pages that moved too often are pinned.
 
 . ./_kloc.sh
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Policies can be switched while what is noted of pages is read and files are used: nobody uses
-# memory that was freed.
+# Policies can be switched while records of pages are read and files are used, without a use after
+# free.
 
 . ./_kloc.sh
 
@@ -10,7 +10,7 @@ kloc_begin 3
 
 mark="kloc selftest $$"
 
-# Has the kernel printed of no error since this test began?
+# Test whether the kernel has logged no error since this test began.
 no_error() {
 	! dmesg | sed "1,/$mark/d" | grep -E 'BUG: |Oops: |KASAN: |WARNING: '
 }

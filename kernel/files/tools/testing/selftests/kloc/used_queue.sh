@@ -16,14 +16,14 @@ head -c 8388608 /dev/zero >"$dir/file"
 kloc_read_slow "$dir/file"
 # An open file keeps its context.
 exec 3<"$dir/file"
-# The daemon does not look by itself, and what it is told of is more than it may move.
+# The daemon does not check by itself, and more folios are queued than its budget allows.
 echo 8000000 >$tiering/scan_us
 echo 1 >$tiering/rate_mbps
 sleep 1
 pages=$(read_all "$dir/file" 2 1)
 tiering_check "the file is in memory, and $pages of its pages were read" \
 	[ "$(cached "$dir/file")" = 2048 ]
-# What is moved at this very moment stays: so it is tried twice.
+# A page that is just being moved cannot be dropped: try twice.
 echo 1 >/proc/sys/vm/drop_caches
 tiering_note "$(cached "$dir/file") pages are left"
 sleep 0.2

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the selftests of relocatable slabs share. Each test sources this file and calls
+# Functions of the selftests of relocatable slabs. Each test sources this file and calls
 # reloc_begin.
 
 . ../tiering/_tiering.sh
 
 reloc=/sys/kernel/debug/reloc
 
-# reloc_begin COUNT: begin a test with so many results
+# reloc_begin COUNT: begin a test with COUNT results
 reloc_begin() {
 	[ -e $reloc/move ] || tiering_skip "needs CONFIG_RELOC_SLAB and debugfs"
 	[ "$(grep -c '^dentry \|^ext4_inode_cache ' $reloc/pages)" -ge 4 ] ||
@@ -42,7 +42,7 @@ reloc_reports() { # print how often the kernel has reported a defect
 	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
 }
 
-# reloc_make_files COUNT: make files that nobody changes, for reloc_is_right
+# reloc_make_files COUNT: make files that stay unchanged, for reloc_is_right
 reloc_make_files() {
 	local i
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Dentries and inodes in the arena are charged to the cgroup of who makes them, wherever their pages
-# are, and uncharged when they are freed.
+# Dentries and inodes in the arena are charged to the cgroup of the task that creates them, on any
+# node, and uncharged when they are freed.
 
 . ./_reloc.sh
 
@@ -38,19 +38,19 @@ before=$(slab)
 in_group sh -c 'cd "$0" && touch $(seq "$1")' "$dir/files" $files
 made=$(($(slab) - before))
 # An inode and a dentry have more than 1000 bytes.
-tiering_check "what is made is charged ($made bytes)" [ $made -gt $((files * 1000)) ]
+tiering_check "new objects are charged ($made bytes)" [ $made -gt $((files * 1000)) ]
 reloc_move_all "$slow"
 moved=$(($(slab) - before))
-tiering_check "it is after a move ($moved bytes)" near $moved $made
+tiering_check "they are charged after a move ($moved bytes)" near $moved $made
 sync
 rm -r "$dir/files"
 echo 2 >/proc/sys/vm/drop_caches
 freed=$(($(slab) - before))
-tiering_check "what is freed is uncharged ($freed bytes left)" [ $freed -lt $((made / 4)) ]
+tiering_check "freed objects are uncharged ($freed bytes left)" [ $freed -lt $((made / 4)) ]
 mkdir "$dir/files"
 (cd "$dir/files" && touch $(seq $files))
 others=$(($(slab) - before))
-tiering_control "what others make is charged to the cgroup ($others bytes)" \
+tiering_control "objects of other tasks are charged to the cgroup ($others bytes)" \
 	[ $others -gt $((made / 2)) ]
 reloc_move_all "$fast"
 rm -r "$dir/files"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Under the policy kloc, the inodes of files that are looked up and not opened are on pages of
-# their own. Those of files that are opened are not. The pages begin in slow memory if slab_groups
+# their own. The inodes of opened files are not. The pages begin in slow memory if slab_groups
 # is 2 and fast memory is short.
 
 . ../kloc/_kloc.sh
@@ -73,7 +73,7 @@ come 200 look_up
 tiering_check "their pages are in slow memory if slab_groups is 2" are_slow 200
 tiering_check "they were placed there" \
 	[ "$(tiering_stat slab placed_slow)" -ge $((placed + 200)) ]
-tiering_control "those of files that are opened are apart" come 100 open_all
+tiering_control "inodes of opened files are apart" come 100 open_all
 echo 0 >$groups
 tiering_control "inodes are apart without slab_groups" come 100 look_up
 echo 1 >$groups

@@ -9,7 +9,7 @@
 directories=40
 files=50
 
-# are_on CACHE NODE OTHER: are most pages on a node? What was allocated since may not be.
+# are_on CACHE NODE OTHER: test whether most pages are on a node. Newer pages may not be.
 are_on() {
 	tiering_note "$1: $(reloc_pages "$1" "$2") pages on node $2, $(reloc_pages "$1" "$3") on $3"
 	[ $(($(reloc_pages "$1" "$2"))) -gt $(($(reloc_pages "$1" "$3") * 5)) ]
@@ -34,7 +34,7 @@ is_as_before() {
 	[ "$(list_files)" = "$before" ]
 }
 
-# Use the file system meanwhile. What goes wrong is in $dir/wrong.
+# Use the file system meanwhile. Errors go to $dir/wrong.
 use_files() {
 	local i=0 j
 

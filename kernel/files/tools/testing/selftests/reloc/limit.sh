@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The limit of a node counts pages of slabs that can move, and those that nobody uses leave if there
-# is more. Copies that were for nothing are counted.
+# The limit of a node includes relocatable slabs, and unused slabs above it are demoted. Wasted
+# copies are counted.
 
 . ../kloc/_kloc.sh
 
@@ -22,7 +22,7 @@ cache_kb() { # print how much page cache is there
 }
 
 limit() { # KIB
-	echo "$1" >$kloc/node"$fast"/max_kb
+	echo "$1" >$tiering/node"$fast"/max_kb
 }
 
 have_left() { # COUNT: have so many pages of slabs left because of the limit?
@@ -39,7 +39,7 @@ have_been_freed() { # COUNT
 }
 
 kloc_begin 4
-tiering_save $kloc/node"$fast"/max_kb
+tiering_save $tiering/node"$fast"/max_kb
 limit max
 echo 10 >$scale
 echo 100000 >$tiering/scan_us
@@ -56,11 +56,11 @@ echo "file blockdev" >$kloc/kinds
 limit $(($(cache_kb) + $(slab_kb) / 2))
 tiering_control "slabs leave without slab in kinds" tiering_wait 2 have_left $((before + 1))
 echo "file blockdev slab" >$kloc/kinds
-tiering_check "slabs leave that nobody uses" tiering_wait 10 have_left $((before + 64))
+tiering_check "unused slabs are demoted" tiering_wait 10 have_left $((before + 64))
 
 # Scans are long from now on, so that the copies are young.
 echo 2000000 >$tiering/scan_us
 count=$(freed)
 rm -r "$dir/files"
-tiering_check "those that are freed soon are counted" tiering_wait 5 have_been_freed $((count + 32))
+tiering_check "slabs that are freed soon are counted" tiering_wait 5 have_been_freed $((count + 32))
 tiering_end

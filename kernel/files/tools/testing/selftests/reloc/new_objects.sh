@@ -16,7 +16,7 @@ inodes() { # NODE: print how many pages of inodes are there
 	awk -v node="$1" '$1 == "ext4_inode_cache" && $2 == node { print $3 }' $reloc/pages
 }
 
-# Half of the objects of each slab are free then, but in the slabs that CPUs allocate from.
+# Then half of the objects of each slab are free, except in per-CPU slabs.
 make_holes() {
 	kloc_files holes 4000 1
 	ls "$dir/holes" | awk -v dir="$dir/holes/" 'NR % 2 { print dir $0 }' | xargs rm
@@ -31,7 +31,7 @@ kloc_files first 200 1
 tiering_control "new inodes take new pages while there are free objects" \
 	[ "$(inodes "$fast")" -gt $((before + 16)) ]
 
-# What is in use at this moment stays, and goes the next time.
+# A page in use stays, and moves the next time.
 all_slow() {
 	echo "ext4_inode_cache $slow" >$reloc/move
 	[ "$(inodes "$fast")" -eq 0 ]
@@ -39,7 +39,7 @@ all_slow() {
 
 tiering_check "all inodes are in slow memory" tiering_wait 10 all_slow
 kloc_files second 600 1
-tiering_control "new inodes take new pages without a policy that brings slabs back" \
+tiering_control "new inodes take new pages without a policy that promotes slabs" \
 	[ "$(inodes "$fast")" -ge 64 ]
 
 # It moves nothing meanwhile.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Under the policy kloc, inodes, dentries and nodes of trees that nobody uses leave fast memory
-# when it is short, and come back when they are used.
+# Under the policy kloc, unused inodes, dentries and xarray nodes are demoted when fast memory is
+# short, and promoted when they are used.
 
 . ../kloc/_kloc.sh
 
@@ -68,7 +68,7 @@ kloc_demote_all
 tiering_control "slabs leave without slab in kinds" tiering_wait 2 demoted $((moved + 1))
 
 echo "file blockdev slab" >$kloc/kinds
-tiering_check "slabs that are not used leave" tiering_wait 20 demoted $((moved + pages / 2))
+tiering_check "unused slabs are demoted" tiering_wait 20 demoted $((moved + pages / 2))
 tiering_check "most inodes are in slow memory" tiering_wait 20 are_inodes_slow $((pages / 2))
 tiering_note "$(inodes "$fast") pages of inodes in fast memory, $(inodes "$slow") in slow memory"
 
@@ -79,6 +79,6 @@ tiering_note "$(demoted_of radix_tree_node) pages of radix_tree_node have left"
 echo 10 >$scale
 echo 2000000 >$tiering/scan_us
 come=$(($(tiering_stat slab promoted_used promoted_active) + pages / 4))
-tiering_check "slabs that are used come back" tiering_wait 4 use_files $come
+tiering_check "used slabs are promoted" tiering_wait 4 use_files $come
 tiering_check "files are as before" [ "$(list_files | cksum)" = "$before" ]
 tiering_end

@@ -9,9 +9,9 @@
 
 names=30
 moves=${RELOC_MOVES:-100000}
-seconds=${RELOC_SECONDS:-100}
+seconds=${RELOC_SECONDS:-200}
 
-# work NAME: use files of one's own, and those that all use. Some of these are missing at times.
+# work NAME: use private files, and shared files, some of which are missing at times.
 work() {
 	local name="$1" round=0 i text
 
@@ -26,7 +26,7 @@ work() {
 			mv "$dir/shared/$i" "$dir/shared/$((i % 7))-moved" 2>/dev/null
 			[ -e "$dir/shared/$i" ] && cat "$dir/shared/$i" >/dev/null 2>&1
 		done
-		# The second look is for what was found to be missing.
+		# The second lookup finds the negative dentry.
 		ls -l "$dir/shared" "$dir/shared"/missing-1 "$dir/shared"/missing-1 >/dev/null 2>&1
 		for i in $(seq $names); do
 			read -r text <"$dir/$name/link-$i"

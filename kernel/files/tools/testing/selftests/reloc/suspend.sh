@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The machine is suspended and resumed (all of it but what the firmware does) while pages of slabs
+# The machine is suspended and resumed (except the firmware's part) while pages of slabs
 # move and files are used. No file is lost, pages move as before, and the kernel reports nothing.
 
 . ./_reloc.sh

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the selftests of the policies of memory tiers share. Each test sources this file and
+# Functions of the selftests of the policies of memory tiers. Each test sources this file and
 # calls tiering_begin.
 #
 # A test restores all settings and removes its files when it exits. Its files are in a new
@@ -76,8 +76,18 @@ tiering_clean() { # for tests that have more to undo
 	:
 }
 
-# tiering_begin COUNT: begin a test with so many results, with no policy
+# tiering_begin COUNT: begin a test with COUNT results, with no policy
 tiering_begin() {
+	tiering_prepare
+	tiering_select naive || tiering_skip "needs two memory tiers"
+	tiering_select none
+	slow=$(tiering_lowest)
+	fast=$(tiering_fastest)
+	echo "TAP version 13"
+	echo "1..$1"
+}
+
+tiering_prepare() { # the part of tiering_begin that needs no tiers
 	[ "$(id -u)" = 0 ] || tiering_skip "needs root"
 	[ -e $tiering/policy ] || tiering_skip "needs CONFIG_TIERING"
 	tiering_save $tiering/scan_us $tiering/rate_mbps $tiering/pin $tiering/policy \
@@ -86,15 +96,9 @@ tiering_begin() {
 	trap tiering_cleanup EXIT
 	trap 'exit 1' INT TERM
 
-	# Nothing else should move pages.
+	# No other mechanism should move pages.
 	[ ! -e /proc/sys/kernel/numa_balancing ] || echo 0 >/proc/sys/kernel/numa_balancing
 	echo 0 >/sys/kernel/mm/numa/demotion_enabled
-	tiering_select naive || tiering_skip "needs two memory tiers"
-	tiering_select none
-	slow=$(tiering_lowest)
-	fast=$(tiering_highest)
-	echo "TAP version 13"
-	echo "1..$1"
 }
 
 tiering_select() { # NAME: select a policy
@@ -115,6 +119,21 @@ tiering_tiers() { # print a node of each tier, the highest tier first
 
 tiering_highest() {
 	tiering_tiers | head -n 1
+}
+
+# Print the first node with CPUs of the highest tier with CPUs. Policies place no pages in faster
+# memory.
+tiering_fastest() {
+	local tier node
+
+	for tier in $(tiering_tiers); do
+		for node in $(tiering_tier_of "$tier"); do
+			[ -n "$(cat /sys/devices/system/node/node"$node"/cpulist)" ] || continue
+			echo "$node"
+			return
+		done
+	done
+	tiering_highest
 }
 
 tiering_lowest() {
@@ -144,7 +163,7 @@ tiering_files() { # NODE: print how many KiB of page cache the nodes of its tier
 	done | awk '$3 == "FilePages:" { sum += $4 } END { print sum }'
 }
 
-# tiering_grows NODE MIB COMMAND...: does the command bring so many MiB of page cache to the tier?
+# tiering_grows NODE MIB COMMAND...: test whether the command adds MIB MiB of page cache to the tier
 tiering_grows() {
 	local node="$1" least=$(($2 * 1024)) before after
 
@@ -181,6 +200,25 @@ tiering_wait() {
 		left=$((left - 1))
 		sleep 0.1
 	done
+}
+
+# NUMA balancing scans often, in its normal mode: 64 MiB each 40 ms that a process runs.
+tiering_scan_often() {
+	local numa=/sys/kernel/debug/sched/numa_balancing
+
+	[ -e $numa ] || tiering_skip "needs CONFIG_NUMA_BALANCING and debugfs"
+	tiering_save $numa/scan_delay_ms $numa/scan_size_mb $numa/scan_period_min_ms \
+		     $numa/scan_period_max_ms
+	echo 10 >$numa/scan_delay_ms
+	echo 64 >$numa/scan_size_mb
+	echo 40 >$numa/scan_period_min_ms
+	echo 40 >$numa/scan_period_max_ms
+	echo 1 >/proc/sys/kernel/numa_balancing
+}
+
+# tiering_of FIELD TEXT: print the number of FIELD=NUMBER in what the program hints has printed
+tiering_of() {
+	echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"
 }
 
 tiering_drop_caches() {

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# migration-only demotes what is cold until there is room in fast memory, and no byte of it
-# changes.
+# migration-only demotes cold pages until fast memory has room, and keeps their contents.
 
 . ./_tiering.sh
 
@@ -21,7 +20,7 @@ keep_free() { # SCALE: how much kswapd keeps free
 	echo "$1" >/proc/sys/vm/watermark_scale_factor
 }
 
-# Fill fast memory with page cache that is not dirty.
+# Fill fast memory with clean page cache.
 fill() {
 	tiering_drop_caches
 	sum=$(md5sum <"$dir/cold")
@@ -31,7 +30,7 @@ tiering_drop_caches
 head -c $(($(tiering_free "$fast") * 1024)) /dev/urandom >"$dir/cold"
 echo 100000 >$tiering/scan_us
 
-# More has to be free. Under naive kswapd may evict what is too much.
+# Raise the watermark. Under naive, kswapd may evict pages.
 keep_free 10
 fill
 before=$(tiering_moved)
@@ -47,7 +46,7 @@ files=$(tiering_files "$fast")
 promoted=$(tiering_stat file promoted_active promoted_used)
 tiering_select migration-only
 keep_free 1000
-tiering_check "what is cold is demoted" tiering_wait 20 has_demoted $((before + 2048))
+tiering_check "cold pages are demoted" tiering_wait 20 has_demoted $((before + 2048))
 left=$((files - $(tiering_files "$fast")))
 tiering_check "there is less page cache in fast memory ($left KiB)" [ $left -ge 4096 ]
 tiering_check "nothing is promoted" \

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each policy that is listed can be selected by its name, and nothing else can.
+# Each listed policy can be selected by its name, and no other name is accepted.
 
 . ./_tiering.sh
 
 policies="none naive dram-first remote-first migration-only kloc kloc-nomigrate kloc-random"
-policies="$policies kloc-allactive kloc-cap"
+policies="$policies kloc-allactive kloc-cap kloc-flat"
+[ ! -e /proc/sys/kernel/numa_balancing ] || policies="$policies autotiering-cpm autotiering-opm \
+autotiering-opm-bd autotiering-opm-x"
 
 tiering_begin 5
 
@@ -31,9 +33,9 @@ all_can_be_selected() {
 }
 
 tiering_check "all policies are listed" all_are_listed
-tiering_check "each that is listed can be selected" all_can_be_selected
+tiering_check "each listed policy can be selected" all_can_be_selected
 tiering_select dram-first
 tiering_control "no other name can be selected" tiering_select dram-firs
-tiering_control "nor one with more to it" tiering_select "dram-first kloc"
+tiering_control "a name with trailing text can be selected" tiering_select "dram-first kloc"
 tiering_check "an unknown name changes nothing" tiering_is dram-first
 tiering_end

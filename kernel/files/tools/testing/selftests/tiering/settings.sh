@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Settings take what they can mean and nothing else, and a switch keeps them.
+# Settings accept numbers in their range only, and switching policies keeps them.
 
 . ./_tiering.sh
 

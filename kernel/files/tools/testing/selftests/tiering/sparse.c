@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sparse COUNT - use memory of which each page needs a page table of its own
+ * sparse COUNT - use pages that need a page table each
  *
  * Touches COUNT pages, 2 MiB apart, prints a line, and waits until its input ends.
  */

@@ -51,7 +51,7 @@ tiering_check "policies are switched 150 times under load" storm 15
 rm "$dir/load"
 wait
 tiering_check "nothing is said in the log" [ "$(warnings)" = "$before" ]
-tiering_check "what was cached is as before" [ "$(md5sum <"$dir/kept")" = "$sum" ]
+tiering_check "cached files are as before" [ "$(md5sum <"$dir/kept")" = "$sum" ]
 tiering_select none
 tiering_control "no context is left without a policy" \
 	[ "$(cat /sys/kernel/mm/kloc/knodes)" -gt 0 ]

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Under kloc, page tables and kernel stacks find place in fast memory when it is short, and
-# nothing else does.
+# Under kloc, page tables and kernel stacks get fast memory when it is short, and other pages do
+# not.
 
 . ./_tiering.sh
 
@@ -50,10 +50,19 @@ are_new_tables_on() {
 	[ $((after - before)) -ge $((COUNT * 9 / 10)) ]
 }
 
+vmalloc() { # print how many KiB are allocated, stacks among them
+	awk '$1 == "VmallocUsed:" { print $2 }' /proc/meminfo
+}
+
+vmalloc_is_below() { # KIB
+	[ "$(vmalloc)" -le "$1" ]
+}
+
 # are_new_stacks_on NODE: are nearly all kernel stacks of processes in the tier of the node?
 are_new_stacks_on() {
-	local before after i processes=
+	local before after i allocated processes=
 
+	allocated=$(vmalloc)
 	before=$(pages "$1" KernelStack)
 	for i in $(seq $PROCESSES); do
 		sleep 1000 &
@@ -62,12 +71,14 @@ are_new_stacks_on() {
 	after=$(pages "$1" KernelStack)
 	kill $processes
 	wait $processes 2>/dev/null
+	# RCU frees them. New processes would get the same stacks again until then.
+	tiering_wait 10 vmalloc_is_below $((allocated + 256))
 	tiering_note "$(cat $tiering/policy): $((after - before)) pages of stacks on node $1"
 	# A stack has four pages. CPUs keep some of those that were freed.
 	[ $((after - before)) -ge $((PROCESSES * 4 * 8 / 10)) ]
 }
 
-# What is free of each node is less than what kswapd has to keep free, and more than the least.
+# The free memory of each node is between the watermarks min and high.
 tiering_drop_caches
 for node in $(tiering_tier_of "$fast"); do
 	mkdir "$dir/tmpfs$node"

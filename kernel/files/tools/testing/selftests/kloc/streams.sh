@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# While fast memory is short, pages of a stream begin in slow memory. A stream is readahead for a
+# sequential reader; a single full window is not.
+
+. ./_kloc.sh
+
+kloc_begin 8
+
+file=$dir/file
+head -c 8388608 /dev/zero >"$file"
+kloc_files small 32 16
+sync
+tiering_drop_caches
+read_ahead random <"$file"
+kloc_make_short
+
+# in_slow COMMAND...: print how many new pages begin in slow memory meanwhile
+in_slow() {
+	local before
+
+	before=$(tiering_stat file placed_slow)
+	"$@" >&2
+	echo $(($(tiering_stat file placed_slow) - before))
+}
+
+read_file() { # MODE [FILE]
+	read_ahead "$1" <"${2:-$file}"
+}
+
+read_small() {
+	local small
+
+	for small in "$dir"/small/*; do
+		read_file first "$small"
+	done
+}
+
+slow=$(in_slow read_file faults)
+tiering_control "windows around page faults are streams ($slow of 2048 pages)" [ "$slow" -gt 256 ]
+
+slow=$(in_slow read_small)
+tiering_control "small files that are read at once are streams ($slow of 128 pages)" \
+	[ "$slow" -gt 32 ]
+
+# The same open file, with the state of readahead.
+exec 3<"$file"
+slow=$(in_slow read_ahead stream <&3)
+tiering_check "a sequential read is a stream ($slow of 2048 pages)" \
+	[ "$slow" -ge 1536 ]
+slow=$(in_slow read_ahead random <&3)
+tiering_control "random reads after a stream are streams ($slow of 64 pages)" [ "$slow" -gt 16 ]
+exec 3<&-
+
+slow=$(in_slow read_file mapped)
+tiering_check "sequential faults of a mapping are a stream ($slow of 2048 pages)" \
+	[ "$slow" -ge 1536 ]
+
+# One has the file open while another process says that it will read it only once.
+exec 3<"$file"
+slow=$(in_slow read_file once)
+tiering_check "a read with FADV_NOREUSE is a stream ($slow of 2048 pages)" [ "$slow" -ge 1920 ]
+slow=$(in_slow read_ahead random <&3)
+tiering_control "reads of the file without it are streams ($slow of 64 pages)" [ "$slow" -gt 16 ]
+exec 3<&-
+
+# Nothing of this matters while there is room.
+echo 10 >$scale
+slow=$(in_slow read_file stream)
+tiering_control "streams begin in slow memory though fast memory has room ($slow pages)" \
+	[ "$slow" -gt 256 ]
+tiering_end

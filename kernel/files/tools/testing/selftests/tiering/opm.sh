@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# autotiering-opm makes room for hot pages in full fast memory, and keeps all contents. What is
+# mlocked or pinned stays.
+
+. ./_tiering.sh
+
+tiering_begin 14
+tiering_scan_often
+
+# run OPTION: fill fast memory with cold pages, and use 2048 pages of slow memory
+run() {
+	tiering_drop_caches
+	text=$(hints $1 "$fast" $(($(tiering_free "$fast") / 1024 + 8)) "$slow" 8 8)
+	tiering_note "$(cat $tiering/policy) $1: $text"
+}
+
+is() { # FIELD RELATION NUMBER: compare what the last run has printed
+	[ "$(tiering_of "$1" "$text")" "$2" "$3" ]
+}
+
+promoted() {
+	tiering_stat anon promoted_hint
+}
+
+tiering_select autotiering-cpm
+run ""
+tiering_control "autotiering-cpm makes room" is hot_stay -lt 1024
+
+tiering_select autotiering-opm
+before=$(promoted)
+run ""
+tiering_check "hot pages come to full fast memory" is hot_stay -lt 512
+tiering_check "they are counted" [ $(($(promoted) - before)) -ge 1536 ]
+tiering_check "the contents are as before" is intact -eq 1
+
+run pin
+tiering_check "pinned pages stay" is pinned_stay -eq 64
+tiering_check "their contents are as before" is intact -eq 1
+run lock
+tiering_check "mlocked pages stay" is cold_left -eq 0
+tiering_control "hot pages come if all others are mlocked" is hot_stay -lt 512
+
+# traced POLICY PATTERN: print how many events tiering_hint with the pattern a policy has
+traced() {
+	tiering_select "$1"
+	echo >$trace/trace
+	echo 1 >$trace/events/tiering/tiering_hint/enable
+	run "" >&2
+	echo 0 >$trace/events/tiering/tiering_hint/enable
+	grep -c "tiering_hint: .* moved=1 .*$2" $trace/trace
+}
+
+trace=/sys/kernel/debug/tracing
+pairs=$(tiering_stat anon demoted_pair)
+files=$(tiering_stat file demoted_pair)
+tiering_select autotiering-opm-x
+run ""
+tiering_check "opm-x: hot pages come to full fast memory" is hot_stay -lt 512
+tiering_check "opm-x: pages change places" \
+	[ $(($(tiering_stat anon demoted_pair) + $(tiering_stat file demoted_pair) -
+	     pairs - files)) -ge 1024 ]
+tiering_check "opm-x: the contents are as before" is intact -eq 1
+tiering_select autotiering-opm-bd
+run ""
+tiering_check "opm-bd: the contents are as before" is intact -eq 1
+
+waited=$(traced autotiering-opm "room_ns=[1-9]")
+tiering_check "opm: faults wait for room ($waited traced)" [ "$waited" -ge 512 ]
+waited=$(traced autotiering-opm-bd "room_ns=[1-9]")
+tiering_control "opm-bd: faults wait for room ($waited traced)" [ "$waited" -gt 64 ]
+tiering_end
