@@ -3,10 +3,10 @@
  * The program of `kloc bench cost`: makes system calls and counts the instructions
  * of each.
  *
- * It is the first and only process (/init) of a machine under QEMU's -icount
- * shift=0. There the TSC counts instructions, so the kernel that is measured needs
- * no patch. The QEMU plugin count.c counts the cache lines that a call touches;
- * this program tells it where a call begins and ends (marks.h).
+ * The program is the first and only process (/init) of a machine under QEMU's -icount
+ * shift=0. There the TSC counts instructions, so the kernel under test needs no patch.
+ * The QEMU plugin count.c counts the cache lines that a call touches; marks in this
+ * program show the plugin where a call begins and ends (marks.h).
  *
  * Calls are made in groups, each in a loop of its own. On the second serial port
  * the program prints:
@@ -17,15 +17,15 @@
  *					a histogram for each call of the group
  *	contexts CONTEXTS BYTES PAGES COUNTS MEMORY
  *					only if there are contexts: number of contexts
- *					of some files, bytes of these contexts, pages
+ *					of the HELD_FILES, bytes of these contexts, pages
  *					that they hold, bytes of the records of all
  *					pages, bytes of memory
  *	done				or "failed" and the reason
  *
  * Files are on ext4 in a loop device.
  *
- * Limits: the cost of a call also depends on where the kernel's objects are and
- * when its timer ticks. Both are deterministic, but differ from kernel to kernel
+ * Limits: the cost of a call also depends on the addresses of the kernel's objects and on
+ * the times of its timer ticks. Both are deterministic, but differ between kernels
  * without meaning. So a kernel is measured in several memory layouts: /layout has
  * a number, and each number gives another layout.
  */
@@ -52,7 +52,7 @@
 
 #include "marks.h"
 
-/* From our kernel's linux/prctl.h. */
+/* From linux/prctl.h of kloc's kernel. */
 #define PR_KLOC		0x4b4c4f43
 #define PR_KLOC_SET	1
 
@@ -61,16 +61,16 @@
 #define WARM_SHARE	4
 #define BLOCK		4096
 #define MAPPED		(16 * BLOCK)
-/* Files of a usual size that get contexts at the end, to measure what memory these take. */
+/* Files of a usual size that get contexts at the end, to measure the memory of contexts. */
 #define HELD_NAME	"held"
 #define HELD_FILES	200
 #define HELD_SIZE	(4 * BLOCK)
-/* Bytes that each layout uses more than the one before; not a power of two. */
+/* Each layout uses this many bytes more than the one before; not a power of two. */
 #define LAYOUT		(37 * BLOCK)
 /* After this many seconds of guest time, the program is taken to hang. */
 #define HUNG_SECONDS	120
 
-/* The call "known" touches this many lines, in 4 instructions each and 2 more. */
+/* The call "known" touches this many lines, by 4 instructions each and 2 more. */
 #define KNOWN_LINES	100
 
 enum call {
@@ -111,8 +111,8 @@ static char known[KNOWN_LINES * CACHE_LINE] __attribute__((aligned(CACHE_LINE)))
 	asm volatile(NOP_MARK : : [mark] "i"(number))
 
 /*
- * Measure work as one call. Between the two readings of the TSC there is only work,
- * whatever the compiler does around them. Rounds below 0 are warm-up, and not kept.
+ * Measure work as one call. The compiler cannot move other code between the two readings
+ * of the TSC. Rounds below 0 are warm-up, and not kept.
  */
 #define MEASURE(call, work)							\
 do {										\
@@ -136,7 +136,7 @@ static void __attribute__((noreturn)) leave(void)
 	_exit(1);
 }
 
-/* Return result. If it is negative, print "failed" with what and errno, and end. */
+/* Return result. If it is negative, print "failed", what failed and errno, and end. */
 static long must(long result, const char *what)
 {
 	if (result >= 0)
@@ -145,7 +145,7 @@ static long must(long result, const char *what)
 	leave();
 }
 
-/* Like must(), and also end if result is not as expected. */
+/* Like must(), and also end if result is not the expected one. */
 static void exactly(long result, long expected, const char *what)
 {
 	if (must(result, what) == expected)
@@ -154,7 +154,7 @@ static void exactly(long result, long expected, const char *what)
 	leave();
 }
 
-/* Start a chosen process, so that its files have contexts, and those of this one do not. */
+/* Start a chosen process: its files have contexts, and files of this process have none. */
 static void choose_another(void)
 {
 	int told[2];
@@ -173,7 +173,7 @@ static void choose_another(void)
 
 /*
  * Apply /settings, lines of "PATH VALUE": write VALUE to the kernel's file PATH. The
- * PATH "process" is not a file: it chooses another process to have contexts.
+ * PATH "process" stands for no file: it starts another process whose files have contexts.
  */
 static void apply_settings(void)
 {
@@ -203,7 +203,7 @@ static void *map(size_t size, int flags, int fd)
 	return memory;
 }
 
-/* Use and free some memory first, so that later objects get other addresses and times. */
+/* Use and free some memory, so that later objects get other addresses, at other times. */
 static void choose_layout(void)
 {
 	FILE *from = fopen("/layout", "r");
@@ -218,7 +218,7 @@ static void choose_layout(void)
 	must(munmap(memory, size), "munmap");
 }
 
-/* End without printing "done", from which `kloc bench cost` sees that a call hung. */
+/* End without printing "done": so `kloc bench cost` reports that a call hung. */
 static void hung(int signal)
 {
 	(void)signal;
@@ -443,7 +443,7 @@ static uint64_t number_in(const char *path, const char *name)
 	return number;
 }
 
-/* Return the number that a file has; 0 if there is no such file. */
+/* Return the number in a file; 0 if there is no such file. */
 static uint64_t number_of(const char *path)
 {
 	FILE *from = fopen(path, "r");
@@ -476,7 +476,7 @@ static uint64_t pages_held(int *contexts)
 	return pages;
 }
 
-/* Create files with contexts, and print the memory that contexts take. */
+/* Create files with contexts, and print the memory that the contexts take. */
 static void print_memory(void)
 {
 	const char *count = "/sys/kernel/mm/kloc/knodes";
@@ -492,7 +492,7 @@ static void print_memory(void)
 	}
 	must(mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL), "mount debugfs");
 	pages = pages_held(&contexts);
-	/* Only files of another, chosen process have contexts. */
+	/* No file of this process has a context: another process was chosen. */
 	if (!contexts)
 		return;
 	knodes = number_of(count);

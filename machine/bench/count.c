@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A QEMU TCG plugin for `kloc bench cost`: counts the data cache lines that each
- * system call of calls.c touches. These are the lines of physical memory that
- * instructions between two marks (marks.h) load from or store to, each line once.
+ * system call of calls.c touches. Each line of physical memory that instructions
+ * between two marks (marks.h) load from or store to counts once.
  *
  *	-plugin count.so,output=FILE
  *
- * FILE gets a line "NUMBER LINES" each time a call is made: the call's number, and
- * how many lines it touched.
+ * FILE gets a line "NUMBER LINES" for each call that is made: the call's number, and
+ * the number of cache lines that it touched.
  *
  * Limits:
  * - One CPU, and memory below MEMORY_MAX.
@@ -21,7 +21,7 @@
 #include "marks.h"
 #include "qemu_api.h"
 
-/* Physical addresses from here on are ignored. */
+/* Physical addresses from here on do not count. */
 #define MEMORY_MAX	(4ULL << 30)
 
 int qemu_plugin_version = QEMU_PLUGIN_API;
@@ -59,7 +59,7 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t add
 
 static void register_callbacks(qemu_plugin_id_t id);
 
-/* Handle a mark, which is userdata. */
+/* Handle a mark; userdata is its number. */
 static void on_mark(unsigned int cpu, void *userdata)
 {
 	unsigned int mark = (unsigned int)(uintptr_t)userdata;
@@ -79,7 +79,7 @@ static void on_mark(unsigned int cpu, void *userdata)
 	}
 }
 
-/* Return the mark that this instruction is, or 0. */
+/* Return the number of the mark, or 0 if the instruction is no mark. */
 static unsigned int mark_of(const struct qemu_plugin_insn *insn)
 {
 	uint8_t code[7];

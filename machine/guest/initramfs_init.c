@@ -29,7 +29,7 @@
 #define ROOT "/root"
 #define INIT "/kloc/init"
 
-/* Drivers find their devices at once. This is for those that probe asynchronously. */
+/* Most drivers find their devices at once. Wait this long for asynchronous probes. */
 #define WAIT_STEPS 100
 #define WAIT_STEP_NS 20000000L
 

@@ -3,17 +3,17 @@
  * kloc-damon physical NODE...
  * kloc-damon processes CGROUP INTERVAL-US FIRST-CPU
  *
- * Gives DAMON its targets and starts it; all else that the policy sets is in DAMON's
+ * Gives DAMON its targets and starts it; the policy's other settings are in DAMON's
  * files already. `physical`: each kdamond monitors the RAM of a node, in the order of the
- * arguments, or of all nodes (`all`). `processes` are those of a cgroup that have at
- * least a MiB of memory of their own: looks for new ones every INTERVAL-US, until it
- * is ended.
+ * arguments, or of all nodes (`all`). `processes`: the targets are the processes of a
+ * cgroup that have at least a MiB of memory of their own. This program looks for new
+ * processes every INTERVAL-US, until it is ended.
  *
- * A change of targets keeps what DAMON knows of those that stay at their number. So a
- * process keeps its number, and that of an ended process goes to a new one, with a region
- * that no process has: otherwise it would have the regions of the ended one, with their
- * ages. A number without a process has this program, because a pid that does not exist is refused;
- * it is also the first target, because DAMON ends when all targets have ended.
+ * When targets change, DAMON keeps the regions of targets whose number stays. So a
+ * process keeps its number. A new process gets the number of an ended one, with a region
+ * that no process has: otherwise it would inherit the regions of the ended process, with
+ * their ages. DAMON refuses pids that do not exist, so numbers without a process stand for
+ * this program; it is also the first target, because DAMON ends when all targets have ended.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -88,7 +88,7 @@ static void find_ram(struct ranges *ram)
 	fclose(memory);
 }
 
-/* Finds the zones of a node. A node's memory is told to the page only by its zones. */
+/* Finds the zones of a node. Only zones give its memory exactly, by page. */
 static void find_zones(struct ranges *zones, int node)
 {
 	unsigned long long start, spanned = 0;

@@ -2,10 +2,10 @@
 /*
  * kloc-free
  *
- * Prints the free page frames, a line "FIRST COUNT" for each range. On kernels that
- * do not describe their struct page to the timing model, only the kernel itself can
- * tell them: by KPF_BUDDY in /proc/kpageflags (Documentation/admin-guide/mm/pagemap.rst).
- * Pages on per-CPU lists are not in it, and count as used.
+ * Prints the free page frames, a line "FIRST COUNT" for each range. If a kernel does not
+ * describe its struct page to the timing model, only the kernel itself knows free frames:
+ * KPF_BUDDY in /proc/kpageflags (Documentation/admin-guide/mm/pagemap.rst). Pages on
+ * per-CPU lists do not have this flag, and count as used.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * kloc-mark start|warm|begin|end|time
  *
  * Tells the timing model that loading begins, or that a region begins or ends, with
- * the time by CLOCK_MONOTONIC in ns; or prints that time. The call is a NOP that the model
- * recognizes (see linux/kloc_machine.h), so that it works on any kernel.
+ * the time by CLOCK_MONOTONIC in ns; or prints that time. The model recognizes a NOP as
+ * the call (linux/kloc_machine.h), so that calls work on any kernel.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -5,11 +5,11 @@
  * Samples the memory that processes use until SIGTERM, and prints a line for each
  * sample: "NS RESIDENT-BYTES SWAPPED-BYTES", all but the first one at the end.
  *
- * Resident memory is what page tables map, each page once: the kernel's counts
+ * Resident memory is the memory that page tables map, each page once: the kernel's counts
  * nr_anon_pages and nr_mapped, which are the sum of the PSS of all processes. Reading
- * them costs the same for any amount of memory, unlike /proc/PID/smaps_rollup.
- * Swapped memory is what zram holds, compressed and with its allocator's losses; swap
- * on a disk takes no memory.
+ * these costs the same for any amount of memory, unlike /proc/PID/smaps_rollup.
+ * Swapped memory is the memory that zram takes, compressed and with its allocator's
+ * losses; swap on a disk takes no memory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	step_aside(atoi(argv[2]));
 	vmstat = open(VMSTAT, O_RDONLY);
 	zram = open(ZRAM, O_RDONLY);
-	/* The first one is printed at once: it says that SIGTERM may come from now on. */
+	/* The first sample is printed at once: SIGTERM may come from now on. */
 	take(&samples[count], vmstat, zram);
 	print(&samples[count++]);
 	for (;;) {

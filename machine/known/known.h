@@ -34,6 +34,7 @@
 #define KNOWN_MPOL_MF_STRICT	1
 
 #define CORES_MAX	8
+#define NODES_MAX	4	/* two sockets, each with a node of fast and one of slow memory */
 
 static inline __attribute__((noreturn)) void fail(const char *what)
 {
@@ -63,7 +64,10 @@ static inline __attribute__((format(printf, 3, 4))) void result(double value, co
 	fflush(stdout);
 }
 
-/* Return the name of the tier whose memory a node is. */
+/*
+ * Return the name of the tier whose memory a node of the first socket is. The fast nodes of
+ * all sockets come first, so that node 0 is fast on every machine.
+ */
 static inline const char *tier_name(int node)
 {
 	return node ? "slow" : "fast";

@@ -156,7 +156,7 @@ static void measure_together(int node, int cores)
 int main(int argc, char **argv)
 {
 	const char usage[] = "NODE CORES MBPS";
-	int node = (int)argument(argc, argv, 1, 0, 1, usage);
+	int node = (int)argument(argc, argv, 1, 0, NODES_MAX - 1, usage);
 	int cores = (int)argument(argc, argv, 2, 1, CORES_MAX, usage);
 	double bytes_per_ns = (double)argument(argc, argv, 3, 1, 1L << 40, usage) / 1000;
 	char *memory;

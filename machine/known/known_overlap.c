@@ -13,8 +13,8 @@
 #define BYTES		(32UL << 20)
 #define LINES		(BYTES / LINE)
 #define ACCESSES	(64UL << 10)
-/* The caches keep nothing of what was done before so many accesses. */
-#define WARM_UP		(16UL << 10)
+/* The caches keep nothing of what was done before so many accesses: they are 4 MiB of lines. */
+#define WARM_UP		(64UL << 10)
 #define CHAIN		4UL
 #define BUCKETS		(LINES / CHAIN)
 
@@ -171,7 +171,7 @@ static void measure_stores(char *memory, const char *tier)
 
 int main(int argc, char **argv)
 {
-	int node = (int)argument(argc, argv, 1, 0, 1, "NODE");
+	int node = (int)argument(argc, argv, 1, 0, NODES_MAX - 1, "NODE");
 	char *memory;
 
 	pin(0);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The ledger of one tier's bandwidth: books service time in slots, and averages the
+ * bookings of past slots into a utilisation.
+ */
 #include <string.h>
 
 #include "bandwidth.h"
@@ -22,7 +26,7 @@ static void drop_before(struct ledger *ledger, uint64_t slot)
 	}
 }
 
-/* Take the slots before this one into the average. */
+/* Add the slots before this one to the average. */
 static void close_before(struct ledger *ledger, uint64_t slot)
 {
 	for (; ledger->closed < slot; ledger->closed++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bandwidth of one tier: a ledger of how much of it is booked at what time.
+ * The bandwidth of one tier: a ledger of the service time that is booked in each slot.
  *
  * A request keeps the tier busy for its service time, bytes / bandwidth. Time is
  * cut into slots of 131 ns. A request takes its service time from the first
@@ -10,18 +10,18 @@
  * filled completely, so a stream gets exactly the tier's bandwidth, and never
  * more.
  *
- * Why slots: requests do not arrive in the order of their times. QEMU runs the
- * cores in turn, each for up to a quantum, and a device copies at once what takes
- * a while. With a single "busy until" time a core would wait behind everything
- * that was booked ahead of it. All requesters are served alike: cores, write-backs
- * and devices.
+ * Slots are needed because requests do not arrive in the order of their times. QEMU
+ * runs the cores in turn, each for up to a quantum, and makes a device's copy at one
+ * moment although the copy takes time. With a single "busy until" time a core would
+ * wait behind all bookings ahead of it. Cores, write-backs and devices are served
+ * alike.
  *
  * The ledger also knows the utilisation of the tier: the share of each slot that
  * was booked, as an average with a time constant of 16.8 us. A slot counts
- * once it is 4.2 us old, when all cores have passed it; what is booked in it
- * later counts at once. A tier's latency depends on its utilisation, and requests
- * on the latency: with less delay, or with a shorter average, the two would swing
- * and the mean would be wrong.
+ * once it is 4.2 us old, when all cores have passed it; later bookings in that slot
+ * count at once. A tier's latency depends on its utilisation, and the rate of requests
+ * on the latency: with less delay, or a shorter average, latency and utilisation would
+ * oscillate, and their means would be wrong.
  *
  * All times are picoseconds.
  *
@@ -30,10 +30,10 @@
  * - Requests are served in the order of booking: a large copy that is booked at
  *   one time delays all requests behind it.
  * - Channels, banks, and the turnaround between reads and writes are not
- *   modeled; reads and writes share the ledger.
+ *   modelled; reads and writes share the ledger.
  * - The ledger covers 1.0 ms before the time that it was advanced to, and 7.5 ms
  *   after. An earlier request waits until the ledger begins; service that finds no
- *   time in it is dropped and counted in lost_ps.
+ *   free slot is dropped and counted in lost_ps.
  * - Utilisation is a few microseconds late, and within one quantum the same for
  *   all cores.
  */

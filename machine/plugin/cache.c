@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A set-associative cache with exact LRU: each set is an array in the order of last use.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,12 +69,12 @@ struct cache_line cache_fill(const struct cache *cache, struct cache_line *set,
 	return victim;
 }
 
-bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key)
+bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key, uint64_t far)
 {
 	for (unsigned int way = 0; way < cache->ways; way++) {
 		if (set[way].key != key)
 			continue;
-		set[way].line |= CACHE_DIRTY;
+		set[way].line = (set[way].line & ~CACHE_FAR) | CACHE_DIRTY | far;
 		return true;
 	}
 	return false;

@@ -8,8 +8,8 @@
  * the order of their last use: the most recently used first, the next victim
  * last.
  *
- * A line of an L1 is SHARED if another core's L1 may hold it, too. A store to it has
- * to take it out of these first, see core.h.
+ * A line of an L1 is SHARED if another core's L1 may hold it, too. A store drops a
+ * shared line from the other L1s first, see hierarchy.h.
  *
  * Limits:
  * - Real caches only approximate LRU.
@@ -24,7 +24,8 @@
 #define CACHE_NO_KEY	(~0ULL)		/* key of an empty way */
 #define CACHE_DIRTY	1ULL
 #define CACHE_SHARED	2ULL
-#define CACHE_FLAGS	2		/* bits of cache_line.line below the line's number */
+#define CACHE_FAR	4ULL		/* of a last level: a core of socket 1 made it dirty */
+#define CACHE_FLAGS	3		/* bits of cache_line.line below the line's number */
 
 struct cache_line {
 	uint64_t key;
@@ -51,7 +52,7 @@ static inline struct cache_line *cache_set(const struct cache *cache, uint64_t i
 	return cache->lines + ((index & cache->set_mask) << cache->shift);
 }
 
-/* Return the number of a line's physical line. */
+/* Return the physical line that a line of the cache holds. */
 static inline uint64_t cache_physical(const struct cache_line *line)
 {
 	return line->line >> CACHE_FLAGS;
@@ -67,9 +68,9 @@ static inline uint64_t cache_hash(uint64_t line)
 }
 
 /*
- * Access the line with this key if it is one of the two most recently used of the set,
- * which serve nearly all hits of an L1, and if a store need not tell other cores of
- * it. A cache has at least two ways.
+ * Access the line with this key if it is one of the set's two most recently used, which
+ * serve nearly all hits of an L1. Return false if it is not, or if a store to it has to
+ * be made known to other cores. A cache has at least two ways.
  */
 static inline bool cache_use_recent(struct cache_line *set, uint64_t key, bool store)
 {
@@ -100,8 +101,11 @@ struct cache_line *cache_use(const struct cache *cache, struct cache_line *set, 
 struct cache_line cache_fill(const struct cache *cache, struct cache_line *set,
 			     uint64_t key, uint64_t line, uint64_t flags);
 
-/* Make a line dirty without making it recently used. Return false on a miss. */
-bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key);
+/*
+ * Make a line dirty without making it recently used. far is 0, or CACHE_FAR. Return false
+ * on a miss.
+ */
+bool cache_soil(const struct cache *cache, struct cache_line *set, uint64_t key, uint64_t far);
 
 /*
  * Return the first entry of the set, from way on, that holds this physical line, NULL if

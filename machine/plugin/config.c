@@ -22,7 +22,7 @@ struct place {
 	const char *key;
 };
 
-/* The configuration, and values that finish() needs all keys for. */
+/* The configuration, and values that finish() resolves when all keys are known. */
 struct draft {
 	struct config *config;
 	char force_tier[CONFIG_NAME_MAX];
@@ -84,7 +84,7 @@ static bool parse_fraction(const struct place *place, const char *text,
 	return true;
 }
 
-/* Like parse_fraction(), but refuse what rounds to 0. */
+/* Like parse_fraction(), but refuse values that round to 0. */
 static bool parse_positive(const struct place *place, const char *text,
 			   uint64_t scale, uint64_t *value)
 {
@@ -204,19 +204,43 @@ static bool parse_point(const struct place *place, char *text, struct tier_confi
 	return true;
 }
 
+/* UTILISATION:FACTOR,... */
+static bool parse_curve(const struct place *place, char *text, struct tier_config *tier)
+{
+	char *point;
+
+	tier->point_count = 0;
+	while ((point = strsep(&text, ",")))
+		if (!parse_point(place, point, tier))
+			return false;
+	return true;
+}
+
 /* loaded=NAME,UTILISATION:FACTOR,... */
 static bool parse_loaded(const struct place *place, char *text, struct config *config)
 {
 	char *name = strsep(&text, ",");
 	struct tier_config *tier = tier_of_name(config, name);
-	char *point;
 
 	if (!tier)
 		return complain(place, "tier '%s' is not defined above this line", name);
-	tier->point_count = 0;
-	while ((point = strsep(&text, ",")))
-		if (!parse_point(place, point, tier))
-			return false;
+	return parse_curve(place, text, tier);
+}
+
+/* remote=NS,BYTES_PER_NS */
+static bool parse_remote(const struct place *place, char *text, struct config *config)
+{
+	struct tier_config *link = &config->link;
+	uint64_t rate;
+	char *fields[2];
+
+	if (!split(place, text, fields, 2) ||
+	    !parse_fraction(place, fields[0], PS_PER_NS, &link->read_ps) ||
+	    !parse_positive(place, fields[1], MICRO, &rate))
+		return false;
+	link->unit_bytes = LINE_BYTES;
+	link->read_unit_ps = service_ps(LINE_BYTES, rate);
+	link->write_unit_ps = link->read_unit_ps;
 	return true;
 }
 
@@ -252,21 +276,32 @@ static bool parse_count(const struct place *place, const char *text, uint64_t ma
 	return true;
 }
 
-/* ram=TIER,START,BYTES,FILE,OFFSET */
+static unsigned int count_fields(const char *text)
+{
+	unsigned int count = 1;
+
+	for (; *text; text++)
+		count += *text == ',';
+	return count;
+}
+
+/* ram=TIER,START,BYTES,FILE,OFFSET[,SOCKET] */
 static bool parse_ram(const struct place *place, char *text, struct config *config)
 {
 	struct range_config *range = &config->ranges[config->range_count];
-	uint64_t tier;
-	char *fields[5];
+	uint64_t tier, socket = 0;
+	char *fields[6];
+	bool has_socket = count_fields(text) == 6;
 
 	if (config->range_count == CONFIG_RANGES_MAX)
 		return complain(place, "too many ranges; the maximum is %d", CONFIG_RANGES_MAX);
-	if (!split(place, text, fields, 5) ||
+	if (!split(place, text, fields, has_socket ? 6 : 5) ||
 	    !parse_whole(place, fields[0], &tier) ||
 	    !parse_whole(place, fields[1], &range->start) ||
 	    !parse_whole(place, fields[2], &range->bytes) ||
 	    !parse_path(place, fields[3], &range->path) ||
-	    !parse_whole(place, fields[4], &range->offset))
+	    !parse_whole(place, fields[4], &range->offset) ||
+	    (has_socket && !parse_whole(place, fields[5], &socket)))
 		return false;
 	config->range_count++;
 	if ((range->start | range->bytes | range->offset) % FRAME_BYTES || !range->bytes)
@@ -275,7 +310,11 @@ static bool parse_ram(const struct place *place, char *text, struct config *conf
 	if (tier >= TIERS_MAX)
 		return complain(place, "tier %s is not defined; tier lines count from 0",
 				fields[0]);
+	if (socket >= SOCKETS_MAX)
+		return complain(place, "socket %s is out of range; sockets count from 0, and there "
+				"are %d at most", fields[5], SOCKETS_MAX);
 	range->tier = (unsigned int)tier;
+	range->socket = (unsigned int)socket;
 	return true;
 }
 
@@ -308,6 +347,12 @@ static bool parse_pair(const struct place *place, char *value, struct draft *dra
 
 	if (!strcmp(key, "cores"))
 		return parse_count(place, value, CORES_MAX, &config->cores);
+	if (!strcmp(key, "sockets"))
+		return parse_count(place, value, SOCKETS_MAX, &config->sockets);
+	if (!strcmp(key, "remote"))
+		return parse_remote(place, value, config);
+	if (!strcmp(key, "remote_loaded"))
+		return parse_curve(place, value, &config->link);
 	if (!strcmp(key, "output"))
 		return parse_path(place, value, &config->output);
 	if (!strcmp(key, "live"))
@@ -412,12 +457,32 @@ static bool check_ranges(struct place *place, const struct config *config)
 		if (range->tier >= config->tier_count)
 			return complain(place, "tier %u is not defined; tier lines count from 0",
 					range->tier);
+		if (range->socket >= config->sockets)
+			return complain(place, "socket %u does not exist; sockets count from 0, and "
+					"sockets=%u", range->socket, config->sockets);
 		for (unsigned int j = 0; j < i; j++)
 			if (range->start < config->ranges[j].start + config->ranges[j].bytes &&
 			    config->ranges[j].start < range->start + range->bytes)
 				return complain(place, "two ranges overlap at %#llx; change one",
 						(unsigned long long)range->start);
 	}
+	return true;
+}
+
+static bool check_sockets(struct place *place, const struct config *config)
+{
+	bool linked = config->link.unit_bytes;
+
+	place->key = "sockets";
+	if (config->cores % config->sockets)
+		return complain(place, "%u cores cannot be divided among %u sockets; change one",
+				config->cores, config->sockets);
+	place->key = "remote";
+	if (config->sockets > 1 && !linked)
+		return complain(place, "missing, but sockets=%u needs it; add remote=NS,BYTES_PER_NS",
+				config->sockets);
+	if (config->sockets == 1 && (linked || config->link.point_count))
+		return complain(place, "there is one socket; remove the keys, or add sockets=2");
 	return true;
 }
 
@@ -437,7 +502,7 @@ static bool resolve_force_tier(struct place *place, const struct draft *draft)
 	return true;
 }
 
-/* Compute and check what depends on several keys, after all have been read. */
+/* Compute and check values that depend on several keys, after all have been read. */
 static bool finish(struct place *place, const struct draft *draft)
 {
 	struct config *config = draft->config;
@@ -453,8 +518,8 @@ static bool finish(struct place *place, const struct draft *draft)
 	place->key = "fast_kinds";
 	if (config->fast_kinds && *draft->force_tier)
 		return complain(place, "cannot be combined with force_tier; remove one of the two");
-	return check_caches(place, config) && check_ranges(place, config) &&
-	       resolve_force_tier(place, draft);
+	return check_caches(place, config) && check_sockets(place, config) &&
+	       check_ranges(place, config) && resolve_force_tier(place, draft);
 }
 
 static void set_defaults(struct config *config)
@@ -462,6 +527,7 @@ static void set_defaults(struct config *config)
 	*config = (struct config){
 		.insn_ps = 250,
 		.cores = 1,
+		.sockets = 1,
 		.overlap = { .outstanding = 10, .store_buffer = 8, .prefetch = 20, .window = 224 },
 		.tlb = { .small = { 64, 4 }, .huge = { 32, 4 }, .second = { 1536, 12 } },
 		.l1_bytes = 32 << 10,

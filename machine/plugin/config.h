@@ -11,17 +11,25 @@
  *	progress=FILE		instructions and time (progress.h); default: none
  *	pages=FILE		per-frame file (frames.h); required with dump=1
  *	dump=0|1		write the per-frame file; default 0
- *	observe=0|1		record what pages are used for (observer.h); default 0
+ *	observe=0|1		record lives and uses of pages (observer.h); default 0
  *	sample_ns=NUMBER	period of the time series; default 0: none
  *	ns_per_instruction=NUMBER	CPI, in ns; default 0.25
  *	cores=INTEGER		vCPUs of the guest, 1 to CORES_MAX; default 1
+ *	sockets=INTEGER		1 to SOCKETS_MAX; default 1. Each has the same number of
+ *				cores, the first socket the first ones, and a memory of
+ *				each tier.
+ *	remote=NS,BYTES_PER_NS	the link between two sockets (hierarchy.h): what it adds
+ *				to a latency, and its bandwidth each way; required with
+ *				two sockets
+ *	remote_loaded=UTILISATION:FACTOR,...
+ *				the link's latency under load, as in loaded
  *	l1_bytes=INTEGER	each core's L1; default 32768
  *	l1_ways=INTEGER		2 to 64; default 8
  *	llc_bytes=INTEGER	last level; default 1048576
  *	llc_ways=INTEGER	2 to 64; default 16
  *	llc_ns=NUMBER		latency of a hit in the last level; default 0
  *	snoop_ns=NUMBER		latency of a line that another L1 has dirty; default 0
- *	outstanding=INTEGER	lines under way at once, of a core (overlap.h); default 10
+ *	outstanding=INTEGER	lines of a core under way at once (overlap.h); default 10
  *	window=INTEGER		reorder window, in instructions; default 224
  *	store_buffer=INTEGER	stores under way at once; default 8
  *	prefetch=INTEGER	prefetched lines under way at once; default 20
@@ -29,7 +37,7 @@
  *	tlb_huge=ENTRIES,WAYS	first-level TLB of 2 MiB pages; default 32,4
  *	stlb=ENTRIES,WAYS	second-level TLB; default 1536,12
  *	stlb_ns=NUMBER		latency of a hit in the second-level TLB; default 0
- *	force_tier=NAME		time all ranges as this tier; default: each as its own
+ *	force_tier=NAME		time all ranges as this tier; default: each by its own tier
  *	fast_kinds=KIND,...	place pages by kind, in the model only (placement.h);
  *				default: no. Cannot be combined with force_tier.
  *	fast_frames=FILE	one byte for each frame of all ranges: 1 is timed as the
@@ -37,15 +45,18 @@
  *	tier=NAME,READ_NS,READ_BYTES_PER_NS,WRITE_BYTES_PER_NS,UNIT_BYTES
  *				a tier, the fastest first; at least one, at most
  *				TIERS_MAX. A unit is a power of two from 64 to 4096.
+ *				Each socket's memory has this bandwidth.
  *	loaded=NAME,UTILISATION:FACTOR,...
- *				latency of a tier under load (tier.h): at a utilisation of
- *				its bandwidth, from 0 to 1 and rising, it is so many times
- *				READ_NS. The first is 0:1. Default: it does not rise.
- *	ram=TIER,START,BYTES,FILE,OFFSET
+ *				latency of a tier under load (tier.h): FACTOR x READ_NS at
+ *				this utilisation of the tier's bandwidth. Utilisation is
+ *				from 0 to 1 and rises; the first point is 0:1.
+ *				Default: latency does not depend on load.
+ *	ram=TIER,START,BYTES,FILE,OFFSET[,SOCKET]
  *				a range of guest-physical memory: number of its tier
- *				(tier lines count from 0), address, size, and the
- *				file that QEMU backs it with. START, BYTES and OFFSET
- *				are multiples of 4096. At most CONFIG_RANGES_MAX.
+ *				(tier lines count from 0), address, size, the file
+ *				that QEMU backs it with, and its socket, default 0.
+ *				START, BYTES and OFFSET are multiples of 4096. At most
+ *				CONFIG_RANGES_MAX.
  *
  * The number of sets of a cache, BYTES / 64 / WAYS, must be a power of two. A way
  * of the L1 has at most 4096 bytes, so that a virtual and a physical line fall
@@ -83,7 +94,7 @@ struct tier_config {
 
 /* A range of guest-physical memory and the file that backs it. */
 struct range_config {
-	unsigned int tier;
+	unsigned int tier, socket;
 	uint64_t start, bytes;
 	char *path;
 	uint64_t offset;
@@ -94,7 +105,8 @@ struct config {
 	char *live;		/* or NULL */
 	char *progress;		/* or NULL */
 	char *frames;		/* key "pages", or NULL */
-	unsigned int cores;
+	unsigned int cores, sockets;
+	struct tier_config link;	/* keys "remote"; unit_bytes is 0 without them */
 	uint64_t insn_ps;	/* key "ns_per_instruction" */
 	uint64_t l1_bytes, llc_bytes;
 	unsigned int l1_ways, llc_ways;

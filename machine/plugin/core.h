@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One core: what belongs to it alone. machine.h explains how cores work together.
+ * The private state of one core: its L1, TLB, prefetcher, lines under way and counters.
+ * hierarchy.h explains how the cores' caches work together.
  */
 #ifndef CORE_H
 #define CORE_H
@@ -20,6 +21,7 @@ struct counts {
 };
 
 struct core {
+	unsigned int socket;
 	struct cache l1;
 	struct space space;
 	uint64_t root;			/* root page table, as CR3 has it */
@@ -33,9 +35,9 @@ struct core {
 };
 
 /*
- * Which cores' L1s may hold a line: for each hash of a line and each core, the number of
- * entries of its L1 with that hash. A core that misses its L1 has to look into the
- * others' only if they have any.
+ * The directory: which cores' L1s may hold a line. It counts, for each hash of a line and
+ * each core, the lines of the core's L1 with that hash. After an L1 miss, only L1s with a
+ * count above 0 are searched.
  */
 #define DIRECTORY_ENTRIES	8192ULL
 

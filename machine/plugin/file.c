@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that the model maps or writes. Every failure is reported here, with the path.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

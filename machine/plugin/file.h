@@ -8,9 +8,8 @@
 #include <stdio.h>
 
 /*
- * Map bytes of the file at path, from offset on, shared with other users of it.
- * On failure, or if the file is shorter, print a message that names key and
- * return NULL.
+ * Map a range of bytes of the file at path, shared with its other users. On failure, or
+ * if the file is shorter, print a message that names key and return NULL.
  */
 void *file_map(const char *key, const char *path, uint64_t offset, uint64_t bytes,
 	       bool writable);

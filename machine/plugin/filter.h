@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The filter of a core: accesses that the model need not see, since they change nothing
- * in it. Translated code looks them up, and calls the model for all others.
+ * The filter of a core: lines whose accesses change nothing in the model. Translated code
+ * looks up each access in the filter, and calls the model for all others.
  *
- * An entry for each set of the L1 has the virtual address of the set's most recently used
- * line: another load of it is a hit that leaves the set as it is. So does a store if the
- * line is dirty, and no other core may hold it.
+ * The filter has an entry for each set of the L1, with the virtual address of the set's
+ * most recently used line. Another load of that line is a hit that leaves the set
+ * unchanged. So does a store if the line is dirty and no other core may hold it.
  *
- * Who changes the first way of a set, its flags or the address space must drop entries.
- * QEMU counts the accesses, as the model does not see all.
+ * Code that changes the first way of a set, its flags or the address space must drop the
+ * entries concerned. QEMU counts the accesses, since the model does not see all of them.
  *
  * Limits:
- * - An L1 with another number of sets has no filter: all its accesses are seen.
+ * - An L1 that does not have FILTER_LINES sets has no filter: the model sees all accesses.
  */
 #ifndef FILTER_H
 #define FILTER_H
@@ -21,7 +21,7 @@
 
 #define FILTER_LINES	64
 
-/* What an entry has that contains no line: an address that belongs to another entry. */
+/* An empty entry: an address that belongs to another entry, and so is never found. */
 #define FILTER_NONE(entry)	(~((uint64_t)(entry) << LINE_SHIFT))
 
 /* The layout is that of QEMU's qemu_plugin_mem_filter. */
@@ -30,7 +30,7 @@ struct filter {
 	uint64_t counts[2];		/* accesses since power-on: user, kernel */
 };
 
-/* The core has accessed an address, whose line is now the first of its set. */
+/* Enter the line of an address, which was accessed and is now the first of its set. */
 static inline void filter_enter(struct filter *filter, uint64_t address,
 				const struct cache_line *first)
 {
@@ -42,7 +42,7 @@ static inline void filter_enter(struct filter *filter, uint64_t address,
 	filter->stores[entry] = storable ? line : FILTER_NONE(entry);
 }
 
-/* The first way of a line's set, or its flags, may have changed. */
+/* Drop the entry of a line's set: its first way, or that way's flags, may have changed. */
 static inline void filter_drop(struct filter *filter, uint64_t line)
 {
 	uint64_t entry = line % FILTER_LINES;
@@ -51,14 +51,14 @@ static inline void filter_drop(struct filter *filter, uint64_t line)
 	filter->stores[entry] = FILTER_NONE(entry);
 }
 
-/* The L1 is empty, or the address space is another one. */
+/* Drop all entries: the L1 is empty. */
 static inline void filter_clear(struct filter *filter)
 {
 	for (uint64_t line = 0; line < FILTER_LINES; line++)
 		filter_drop(filter, line);
 }
 
-/* The address space is another one; kernel addresses are in all of them. */
+/* Drop user addresses: the address space changes. Kernel addresses are in all of them. */
 static inline void filter_drop_user(struct filter *filter)
 {
 	for (uint64_t line = 0; line < FILTER_LINES; line++)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Per-frame counters: misses and stalls of each page frame, written to a file from which
+ * `kloc` chooses the frames of the oracle.
+ */
 #include <stdlib.h>
 #include <string.h>
 

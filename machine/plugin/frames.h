@@ -8,9 +8,9 @@
  * for each frame of all ranges, in the order of the ranges.
  *
  * Limits:
- * - With misses that overlap, a stall is counted for the line that the core happened
- *   to wait for. Frames whose misses always overlap with slower ones show none.
- * - What devices wait for is not counted.
+ * - Of misses that overlap, the line that the core happened to wait for gets the stall.
+ *   Frames whose misses always overlap with slower ones show none.
+ * - Waits of devices are not counted.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -20,7 +20,7 @@
 #include "pages.h"
 
 #define FRAME_IN_USE	1U	/* was not free when the workload began to load */
-#define FRAME_FAST	2U	/* is in a range of the first tier, however that is timed */
+#define FRAME_FAST	2U	/* is in a range of the first tier, whatever its timing */
 
 /* One record of the per-frame file. */
 struct frame {
@@ -44,7 +44,7 @@ void frames_free(struct frames *frames);
 /* Note which frames are free, just before the workload begins to load. */
 void frames_note_start(struct frames *frames);
 
-/* Modelled time begins, with the warm-up if there is one: reset stalls and misses. */
+/* Reset stalls and misses, as modelled time begins (with the warm-up, if there is one). */
 void frames_begin(struct frames *frames);
 
 /* Count a miss of the last level on a frame, by its number in all ranges. */

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A histogram of durations with logarithmic buckets.
+ */
 #include "histogram.h"
 
 #define PART_SHIFT	3		/* 2^3 buckets for each power of two */

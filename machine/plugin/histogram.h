@@ -16,7 +16,7 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
 
-/* Return the smallest duration, in ns, that falls into this bucket. The previous one ends there. */
+/* Return a bucket's lower bound in ns, which is the end of the bucket before. */
 uint64_t histogram_low(unsigned int bucket);
 
 /* Write [[from, to, count], ...] of the buckets that are not empty; to is exclusive. */

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A writer of JSON that keeps track of commas and indentation, and of nothing else.
+ */
 #include <inttypes.h>
 
 #include "json.h"
@@ -19,7 +22,7 @@ static void write_string(struct json *json, const char *text)
 	fputc('"', json->file);
 }
 
-/* Write what comes before a value: a comma, and for a member a new line and its key. */
+/* Write the separator before a value: a comma, and for a member a new line and its key. */
 static void begin_value(struct json *json, const char *key)
 {
 	if (json->filled)

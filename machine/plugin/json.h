@@ -13,7 +13,7 @@
 
 struct json {
 	FILE *file;
-	unsigned int depth;	/* of nesting, which is the indentation */
+	unsigned int depth;	/* of nesting; also the indentation */
 	bool filled;		/* the innermost object or array is not empty */
 };
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The live file: totals of the region in progress, for `kloc run --follow`.
+ */
 #include <time.h>
 
 #include "file.h"

@@ -3,13 +3,13 @@
  * The live file: totals of the measured region so far, for a viewer to show
  * while the region is in progress (key "live").
  *
- * It is made from the samples of the time series, so it needs sample_ns. A new
- * file replaces the old one at most once a second of host time. The results of
- * the model do not depend on it.
+ * The totals are those of the latest sample of the time series, so key "sample_ns" is
+ * needed. A new file replaces the old one at most once a second of host time. Results
+ * do not depend on it.
  *
  * The file is one JSON object:
  *	t_ns		simulated time since the region began
- *	instructions	user and kernel, of all code
+ *	instructions	user and kernel, of all cores
  *	promoted, demoted	pages
  *	pages		{tier: {kind: 4 KiB pages}}
  *	stall_ns	{tier: {kind: stall time of all cores}}

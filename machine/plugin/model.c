@@ -2,8 +2,8 @@
 /*
  * The timing model of the two-tier machine: a QEMU TCG plugin.
  *
- * Our QEMU gives each vCPU a time of its own: so many ps for each instruction, what
- * it is idle, and the stalls that this plugin adds. The guest lives in that time.
+ * The patched QEMU gives each vCPU a time of its own: a constant for each instruction,
+ * idle time, and the stalls that this plugin adds. The guest's clocks show that time.
  *
  * In a region, each data access goes through
  *
@@ -14,13 +14,17 @@
  *		line
  *	tier	by physical address
  *
- * (sizes are those of the profile `tiered`), all with exact LRU. A core runs on when it
- * misses, and waits when it needs the value, or has too many lines under way. Misses,
- * write-backs and devices share the bandwidth of a tier, whose latency rises with load.
+ * (sizes of the profile `tiered`), all with exact LRU. After a miss a core runs on; it
+ * waits when it needs the value, or has too many lines under way. Misses, write-backs
+ * and devices share the bandwidth of a tier, whose latency rises with load.
  *
  * Where to read on:
- *	machine.h	how these work together; all of the model but QEMU
- *	core.h		what each core has
+ *	machine.h	the machine: its state, setup and teardown
+ *	access.h	an access, from the L1 on; DMA
+ *	hierarchy.h	L1s, LLC and tiers together, and their coherence
+ *	paging.h	address spaces and translation
+ *	calls.h		calls of the guest
+ *	core.h		the state of a core
  *	overlap.h	misses that overlap, and when a core waits
  *	cache.h		the L1s and the LLC; spaces.h: keys of the L1s
  *	filter.h	accesses that translated code does not report
@@ -28,20 +32,20 @@
  *	stream.h	the prefetcher
  *	tier.h		latency and units of a tier; bandwidth.h: its bandwidth
  *	pages.h		the kind of each page; observer.h: how kinds are used
- *	frames.h	what each frame makes cores wait, for the oracle
+ *	frames.h	stalls by frame, for the oracle
  *	placement.h	timing by page kind, for `kloc what-if`, or by frame
- *	region.h	what is counted; report.h: the result
- *	live.h, progress.h	what is shown while the guest runs
+ *	region.h	counters; report.h: the result
+ *	live.h, progress.h	figures shown while the guest runs
  *	config.h	the configuration
  *
- * The guest tells the model what it cannot see: it executes a NOP with the number of
- * a call, and an argument in RAX. See <linux/kloc_machine.h>.
+ * The guest calls the model by a NOP that contains the number of the call, with an
+ * argument in RAX. See <linux/kloc_machine.h>.
  *
- * Outside of regions only instructions are counted, in translated code,
- * and the guest runs at nearly QEMU's own speed. A block of code has two translations
- * side by side, with and without callbacks for memory accesses.
+ * Outside of regions translated code counts instructions only, and the guest runs at
+ * nearly QEMU's own speed. A block of code has two translations side by side, with and
+ * without callbacks for memory accesses.
  *
- * Limits (see the headers above for those of each part):
+ * Limits (each header above lists its own):
  * - Hits in the L1 cost nothing beyond the CPI.
  * - Instruction fetches cost nothing.
  * - An access that straddles two lines counts as one of the first.
@@ -50,7 +54,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "access.h"
+#include "calls.h"
 #include "machine.h"
+#include "paging.h"
 #include "qemu_api.h"
 
 int qemu_plugin_version = QEMU_PLUGIN_API;
@@ -60,13 +67,14 @@ static struct machine machine;
 /* Instruction counters (struct counts) of the vCPUs; translated code updates them. */
 static struct qemu_plugin_scoreboard *scoreboard;
 
-/* RAX, and space for its value. */
+/* RAX, and a buffer for its value. */
 static struct qemu_plugin_register *argument_register;
 static GByteArray *argument_bytes;
 
 /*
- * The data of a memory callback: the mode in bit 0, and above it how many instructions of
- * the block come after this one. Counters and time are those of the block's end.
+ * Pack the data of a memory callback: the mode in bit 0, and above it the number of
+ * instructions that follow in the block. They are subtracted from counters and time, which
+ * QEMU has advanced to the block's end.
  */
 static void *pack(size_t following, bool kernel)
 {
@@ -90,8 +98,8 @@ static void access_further(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_
 	struct qemu_plugin_hwaddr *where;
 	struct access access;
 
-	if (likely(machine_access_l1(&machine, cpu, key, store))) {
-		machine_filter(core, key, address);
+	if (likely(access_l1(&machine, cpu, key, store))) {
+		access_enter_filter(core, key, address);
 		return;
 	}
 	where = qemu_plugin_get_hwaddr(info, address);
@@ -105,13 +113,13 @@ static void access_further(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_
 		.store = store,
 		.kernel = packed & 1,
 	};
-	machine_access_beyond(&machine, cpu, &access, qemu_plugin_hwaddr_phys_addr(where));
-	machine_filter(core, key, address);
+	access_beyond_l1(&machine, cpu, &access, qemu_plugin_hwaddr_phys_addr(where));
+	access_enter_filter(core, key, address);
 }
 
 /*
- * Handle an access. Many accesses of a region come here, so this is short and ends in a
- * tail call.
+ * Handle an access that the filter does not hold. These are many, so this function is
+ * short and ends in a tail call.
  */
 static inline void access_memory(unsigned int cpu, qemu_plugin_meminfo_t info,
 				 uint64_t address, bool store, uintptr_t packed)
@@ -138,7 +146,7 @@ static void on_store(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	access_memory(cpu, info, address, true, (uintptr_t)userdata);
 }
 
-/* Like access_memory() without a filter: every access comes here. */
+/* Handle any access, where there is no filter. */
 static void see_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
 		       bool store, uintptr_t packed)
 {
@@ -147,8 +155,8 @@ static void see_memory(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t ad
 	++core->filter->counts[packed & 1];
 	access_memory(cpu, info, address, store, packed);
 	if (machine.config.observe)
-		machine_observe(&machine, core, space_key(&core->space, address), address,
-				store, time_at(packed));
+		access_observe(&machine, core, space_key(&core->space, address), address,
+			       store, time_at(packed));
 }
 
 static void on_every_load(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address,
@@ -169,20 +177,20 @@ static void on_tlb_event(unsigned int cpu, enum qemu_plugin_tlb_event event, uin
 		return;
 	switch (event) {
 	case QEMU_PLUGIN_TLB_ROOT:
-		machine_set_root(&machine, cpu, value);
+		paging_set_root(&machine, cpu, value);
 		break;
 	case QEMU_PLUGIN_TLB_PAGE:
-		machine_flush_page(&machine, cpu, value);
+		paging_flush_page(&machine, cpu, value);
 		break;
 	case QEMU_PLUGIN_TLB_ALL:
-		machine_flush_all(&machine, cpu);
+		paging_flush_all(&machine, cpu);
 		break;
 	}
 }
 
 static void on_dma(uint64_t physical, uint64_t bytes, bool write)
 {
-	machine_dma(&machine, physical, bytes, write, qemu_plugin_time_ps());
+	access_by_device(&machine, physical, bytes, write, qemu_plugin_time_ps());
 }
 
 static struct qemu_plugin_register *find_register(const char *name)
@@ -218,7 +226,7 @@ static void on_call(unsigned int cpu, void *userdata)
 	bool modelled = machine.modelled;
 
 	(void)cpu;
-	machine_call(&machine, (unsigned int)(uintptr_t)userdata, read_argument(),
+	calls_handle(&machine, (unsigned int)(uintptr_t)userdata, read_argument(),
 		     qemu_plugin_time_ps());
 	if (machine.modelled != modelled)
 		qemu_plugin_select_variant(machine.modelled);
@@ -240,7 +248,7 @@ static unsigned int call_number(const struct qemu_plugin_insn *insn)
 	return code[3];
 }
 
-/* Translate an instruction, after which so many follow in the block. */
+/* Register the callbacks of an instruction; `following` more come after it in the block. */
 static void translate_insn(struct qemu_plugin_insn *insn, bool modelled, bool kernel,
 			   size_t following)
 {
@@ -252,7 +260,7 @@ static void translate_insn(struct qemu_plugin_insn *insn, bool modelled, bool ke
 						       (void *)(uintptr_t)call);
 	if (!modelled)
 		return;
-	if (!machine_filters(&machine)) {
+	if (!access_is_filtered(&machine)) {
 		qemu_plugin_register_vcpu_mem_addr_cb(insn, on_every_load,
 						      QEMU_PLUGIN_CB_NO_REGS,
 						      QEMU_PLUGIN_MEM_R, packed);
@@ -290,7 +298,7 @@ static void on_exit_qemu(qemu_plugin_id_t id, void *userdata)
 {
 	(void)id;
 	(void)userdata;
-	machine_finish(&machine, qemu_plugin_time_ps());
+	calls_finish(&machine, qemu_plugin_time_ps());
 }
 
 static void on_vcpu(qemu_plugin_id_t id, unsigned int cpu)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The observer: follows the life of each page from allocation to free, and sums lives,
+ * references and misses by page kind.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +34,8 @@ void observer_free(struct observer *observer)
 }
 
 /*
- * Return the time from from_ps to now_ps, 0 if T stepped back: it does by a few ns
- * when abandoned instructions are taken off it (see clock.h).
+ * Return the time from from_ps to now_ps, or 0 if now_ps is earlier: cores run in turn,
+ * and their times differ by up to a quantum.
  */
 static uint64_t passed_ps(uint64_t from_ps, uint64_t now_ps)
 {

@@ -7,16 +7,16 @@
  * each store to a struct page, the page's kind is read again, which shows when a
  * page is allocated, freed, or changes its kind.
  *
- * A life of a page lasts from its allocation (somebody holds a reference, or the
- * page has a type, such as slab) until it is free again. A life counts, with all
- * its references, for the kind that the page had for the longest stretch of it.
- * References between two lives are the zeroing for the second, and count for it.
+ * A life of a page lasts from its allocation (the page has a reference, or a type such
+ * as slab) until it is free again. A life and all its references count for the kind
+ * that the page had for the longest stretch of the life. References between two lives
+ * are the zeroing for the second, and count for the second.
  *
  * The result (key "objects" of a region) has for each kind that occurred: before,
  * allocated, freed (pages), references, misses (of the last level), and the
  * histograms lifetime_ns and interval_ns.
  *
- * The observer does not change what the model computes.
+ * The observer does not change figures of the model.
  *
  * Limits:
  * - Devices' copies are not references, nor are accesses by background threads on
@@ -49,7 +49,7 @@ struct life {
 struct use {
 	uint64_t before;		/* pages in use when the region began */
 	uint64_t allocated;		/* pages allocated in the region */
-	uint64_t freed;			/* pages freed in the region, of both */
+	uint64_t freed;			/* pages freed in the region */
 	uint64_t references, misses;
 	struct histogram lifetimes;	/* of pages both allocated and freed in the region */
 	struct histogram intervals;	/* between two L1 misses on a page, in one life */
@@ -67,8 +67,8 @@ struct observer {
 };
 
 /*
- * Set up the observer. Return false if memory is short. If on is false, call no
- * other function afterwards than observer_free().
+ * Set up the observer. Return false if memory is short. If on is false, the only
+ * function to call afterwards is observer_free().
  */
 bool observer_init(struct observer *observer, struct pages *pages, bool on);
 void observer_free(struct observer *observer);
@@ -93,7 +93,7 @@ static inline bool observer_is_memmap(const struct observer *observer, uint64_t 
 	return address - observer->memmap < observer->memmap_bytes;
 }
 
-/* Read the kind of a page again: the guest wrote to its struct page, at address. */
+/* Read the kind of a page again after the guest wrote to its struct page, at address. */
 void observer_page_changed(struct observer *observer, uint64_t address, uint64_t now_ps);
 
 /* Write {kind: {...}} of the kinds that occurred. */

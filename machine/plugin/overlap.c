@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Overlapping misses of one core: decides when a core waits, and for which of the lines
+ * that are under way. Each L1 miss comes here, so lines and pointers are compared as
+ * vectors.
+ */
 #include <string.h>
 
 #include "overlap.h"
 
 #define NEVER		(~0ULL)
-#define LINES_BELOW	63	/* a pointer may be so many lines below the address, */
-#define LINES_ABOVE	1	/* or so many above it */
+#define LINES_BELOW	63	/* lines that a pointer may be below the address */
+#define LINES_ABOVE	1	/* lines that it may be above */
 
 /* Vectors of 16 bytes. Comparisons of codes give truths: -1 for true. */
 typedef uint64_t words_t __attribute__((vector_size(16), may_alias));
@@ -16,8 +21,8 @@ typedef int32_t truths_t __attribute__((vector_size(16), may_alias));
 
 /*
  * Compute a code of 32 bits for the line of an address. Codes of lines within the same
- * 256 GiB differ as the lines do; those of lines far apart are near each other by chance
- * only (1 in 60 million). Addresses are vectors or not.
+ * 256 GiB differ as the lines do; codes of lines far apart are close by chance only (1 in
+ * 60 million). An address is a scalar or a vector.
  */
 #define LINE_CODE(address)	(((address) >> LINE_SHIFT) + ((address) >> 38 << 22) + \
 				 ((address) >> 38 << 9))
@@ -101,7 +106,7 @@ static void note_wait(struct overlap *overlap, unsigned int place, uint64_t from
 		  &line->source);
 }
 
-/* Wait for the line at place, and drop what has arrived then. Return the time. */
+/* Wait for the line at place, and drop all lines that have arrived then. Return the time. */
 static uint64_t wait_for(struct overlap *overlap, unsigned int place, uint64_t now_ps,
 			 enum overlap_reason reason)
 {
@@ -225,7 +230,7 @@ struct overlap_start overlap_wait(struct overlap *overlap, uint64_t now_ps, uint
 	return (struct overlap_start){ .wait_ps = now_ps - begin_ps, .start_ps = start_ps };
 }
 
-/* Note where the words of a line point to. Words that point into the line itself do not count. */
+/* Note the targets of a line's words. Words that point into the line itself do not count. */
 static void note_pointers(uint32_t *points, const void *content, uint64_t address)
 {
 	const uint32_t own = line_code(address);
@@ -240,7 +245,7 @@ static void note_pointers(uint32_t *points, const void *content, uint64_t addres
 	}
 }
 
-/* Return when the prefetch of a streamed line was issued, which is used at used_ps. */
+/* Return when the streamed line that is being used was prefetched. */
 static uint64_t prefetched_at(const struct overlap *overlap, uint64_t since_ps)
 {
 	uint64_t issued_ps = overlap->used_ps[overlap->next_used];

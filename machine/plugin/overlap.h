@@ -4,45 +4,43 @@
  *
  * A core does not stop at a miss: it runs on, and may ask for more lines. It waits
  *
- *	value	if a load's address comes from a line under way: one of the eight
- *		words of that line, as they were when it was asked for, points at
+ *	value	if a load's address comes from a line under way: one of the line's
+ *		eight words, as they were when the line was asked for, points at
  *		most 4 KiB below the address or one line above it
  *	window	at instruction i + `window`, for the load of instruction i
  *	store	if `store_buffer` stores are under way: for the oldest
  *	full	if `outstanding` lines are under way: for the first to arrive
  *
- * and else not at all. A store asks for its line to own it, and takes one of the
- * places, but no instruction waits for it to retire. If its address comes from a
- * line under way, it asks when that line has arrived; the core runs on.
+ * and else not at all. A store asks for ownership of its line, and takes one of the
+ * places, but no instruction waits until the store is done. If the store's address comes
+ * from a line under way, the store asks when that line has arrived; the core runs on.
  *
- * The unit is called when a line is asked for, so a wait for the window is found
- * late. It is computed as of the instruction that had to wait: between two calls
+ * These functions are called when a line is asked for, so a wait for the window is found
+ * late. The wait is computed as of the instruction that had to wait: between two calls
  * the core executes instructions and does nothing else.
  *
- * A line that continues a stream is prefetched: it was asked for when the core
- * used the streamed line `prefetch` lines before it, in whatever stream, but not
- * before the stream was detected. So one core streams `prefetch` lines in a
- * latency at most. A prefetched line that has not arrived takes a place, as any.
+ * A line that continues a stream is prefetched: it was asked for when the core used the
+ * streamed line `prefetch` lines earlier, of any stream, but not before the stream was
+ * detected. So a core streams at most `prefetch` lines in one latency. A prefetched line
+ * that has not arrived takes a place like any other.
  *
- * A line's time has three parts: the page walk, the latency, and what it is late
- * for want of bandwidth. A wait is reported by these parts, so that the stall of
- * each is counted where it belongs.
+ * A line's time has three parts: the page walk, the latency, and the delay for lack of
+ * bandwidth. A wait is reported in these parts, so that each is counted for its cause.
  *
- * What is exact: for given lines, times and dependences, when each line arrives,
- * and what the core waits for it. The dependences are guesses:
+ * For given lines, times and dependences, the arrival of each line and the core's waits
+ * are exact. The dependences are guesses:
  *
  * - A word that only looks like a pointer makes independent misses wait. Words
  *   that point into their own line, as empty lists do, are ignored. Of several
  *   lines that point near an address, the nearest pointer counts.
  * - An index is not recognized: a[b[i]] does not wait for b[i]. Nor is a pointer
  *   that was compressed, shifted, or lies across two words.
- * - An L1 hit on a line under way does not wait. Its value is there as soon as the
- *   line is, and an address that is made from it is found among the line's words.
- *   A pointer that was stored to the line since is forwarded from the store, and
- *   is rightly not among them.
- * - A dependence by way of a line that the L1 holds is not seen.
- * - Neither are branches: a wrong guess that waits for a miss ends the overlap of
- *   real cores. Nor locked instructions and fences, which drain the store buffer.
+ * - An L1 hit on a line under way does not wait. An address made from its value is
+ *   found among the line's words, and waits for the line then. A pointer stored to the
+ *   line since is forwarded from the store, and is rightly not among the words.
+ * - A dependence through a line that the L1 holds is not seen.
+ * - Branches are not seen: a mispredicted branch that depends on a miss ends the overlap
+ *   of real cores. Nor are locked instructions and fences, which drain the store buffer.
  * - A load that waits for a value stops the core, where a real one would run on
  *   to the end of the window: independent misses that follow in the window begin
  *   late.
@@ -52,8 +50,8 @@
  *   length of a block.
  * - Time in which a core is idle counts as if it came before the instructions
  *   since the last call.
- * - Two cores that ask for the same line do not share its way to the LLC: the second
- *   finds it there.
+ * - Two cores that ask for the same line do not share the wait: the second finds the
+ *   line in the LLC.
  * - A stream's bandwidth is booked when the line is used, not when it is prefetched.
  */
 #ifndef OVERLAP_H
@@ -76,11 +74,10 @@ struct overlap_config {
 	uint64_t insn_ps;
 };
 
-/* What a stall is counted for. This unit only hands it back. */
+/* The cause that a stall is counted for. It is handed back as it was given. */
 struct overlap_source {
 	uint32_t frame;
 	uint8_t tier;
-	uint8_t kind;
 	uint8_t kernel;
 };
 
@@ -89,7 +86,7 @@ enum overlap_reason {
 	OVERLAP_WINDOW,
 	OVERLAP_FULL,
 	OVERLAP_STORE,
-	OVERLAP_BANDWIDTH,	/* whatever the core waited for was late for this reason */
+	OVERLAP_BANDWIDTH,	/* lack of bandwidth, whichever line the core waited for */
 	OVERLAP_REASONS,
 };
 
@@ -99,10 +96,10 @@ struct overlap_wait {
 	struct overlap_source source;	/* the line, or the page table for a walk's part */
 };
 
-/* A line that is asked for, as its latency has been found. */
+/* A line that is asked for, with the times that its parts take. */
 struct overlap_line {
 	uint64_t walk_ps;	/* page walk, before the line is asked for */
-	uint64_t latency_ps;	/* from there on, without a wait for bandwidth */
+	uint64_t latency_ps;	/* from the end of the walk on, without a wait for bandwidth */
 	uint64_t bandwidth_ps;	/* wait for bandwidth */
 	bool streamed;		/* it was prefetched */
 	uint64_t since_ps;	/* if streamed: when its stream was detected */
@@ -124,7 +121,7 @@ struct overlap {
 	struct overlap_config config;
 
 	unsigned int count;			/* lines under way */
-	unsigned int stores;			/* those of them that stores asked for */
+	unsigned int stores;			/* lines under way for stores */
 	uint32_t free;				/* places that are free, as bits */
 	uint64_t first_ps;			/* when the first of them arrives, or ~0 */
 	unsigned int first;			/* its place */
@@ -141,7 +138,7 @@ struct overlap {
 	uint64_t now_ps, start_ps, insn, address;
 	bool store;
 
-	/* What that access waited for. */
+	/* The waits of that access. */
 	unsigned int wait_count;
 	struct overlap_wait waits[OVERLAP_LINES_MAX * OVERLAP_PARTS];
 };
@@ -158,13 +155,13 @@ struct overlap_start {
 
 /*
  * Begin an access that misses the L1, at the core's time now_ps and its instruction
- * number insn. address is virtual. Return how long the core stalls before it, and put
- * what it waits for into overlap.waits.
+ * number insn. address is virtual. Return how long the core stalls before the access;
+ * overlap.waits has the parts of that stall.
  */
 struct overlap_start overlap_wait(struct overlap *overlap, uint64_t now_ps, uint64_t insn,
 				  uint64_t address, bool store);
 
-/* Put the line of the last overlap_wait() under way, from its start_ps on. */
+/* Put the line of the last overlap_wait() under way; it is asked for at start_ps. */
 void overlap_add(struct overlap *overlap, const struct overlap_line *line);
 
 #endif /* OVERLAP_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How the kind of a page is read from its struct page. The first that applies:
+ * Kinds of pages, read from struct page. The first rule that applies decides:
  * 1. A tail of a compound page has the kind of its head.
  * 2. The top byte of page_type is a type: buddy, slab, page table.
  * 3. mapping is set. Its low bits tell anonymous memory from an address_space.
@@ -30,7 +30,7 @@
 #define ORDER_MAX	16		/* above the order of any free block */
 #define NAME_MAX_BYTES	64
 #define PAGE_STRUCT_MAX	128
-/* Where x86-64 maps all memory if nokaslr is given: also that of undescribed kernels. */
+/* x86-64 maps all memory here with nokaslr: assumed of kernels without a description. */
 #define PAGE_OFFSET	0xffff888000000000ULL
 
 static const char *const fixed_names[KIND_SLAB] = {
@@ -214,8 +214,8 @@ static unsigned int look_up_cache(struct pages *pages, uint64_t cache)
 }
 
 /*
- * Return the kind of the kmem_cache at this address. It is kept in a hash table in
- * which two caches with the same entry replace each other.
+ * Return the kind of the kmem_cache at this address. Kinds are kept in a hash table in
+ * which two caches with the same slot replace each other.
  */
 static unsigned int slab_kind(struct pages *pages, uint64_t cache)
 {
@@ -276,7 +276,7 @@ static unsigned int mapped_kind(const struct pages *pages, const unsigned char *
 	return is_block_device(pages, mapping) ? KIND_BLOCKDEV : KIND_FILE;
 }
 
-/* A freed page keeps the tag, but not the cache: lists of free pages use that word. */
+/* A freed page keeps the tag but not the cache, whose word links the list of free pages. */
 static unsigned int tagged_slab_kind(struct pages *pages, uint64_t cache)
 {
 	unsigned int kind = slab_kind(pages, cache);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kind of each page: what the guest's kernel uses it for. The model reads it
- * from the kernel's struct page, in the memory that it shares with the guest.
+ * The kind of each page: the purpose that the guest's kernel uses it for. The model reads
+ * it from the kernel's struct page, in the memory that it shares with the guest.
  *
  * Limits:
  * - A new page, which is zeroed or filled before it has an owner, has the kind
@@ -20,7 +20,7 @@
 
 /* Page kinds. KIND_SLAB and above are slab caches, numbered as they are first seen. */
 enum kind {
-	KIND_UNKNOWN,		/* the guest has not described its structures */
+	KIND_UNKNOWN,		/* of all pages, until the guest describes its structures */
 	KIND_FREE,
 	KIND_ANON,
 	KIND_FILE,		/* page cache of files */
@@ -65,20 +65,20 @@ bool pages_set_layout(struct pages *pages, const struct kloc_machine_layout *lay
  */
 void pages_forget_caches(struct pages *pages);
 
-/* Ask the host's memory for what pages_kind() will read. */
+/* Prefetch, into the host's caches, the struct page that pages_kind() will read. */
 void pages_prefetch(const struct pages *pages, uint64_t physical);
 
 /*
- * Return the kind of the page at this physical address, which is being accessed;
- * it is below pages->kind_count. It is never KIND_FREE: a page that looks free but
- * is accessed is on its way to an owner (it is zeroed before it is handed out), and
+ * Return the kind of the page at this physical address, which is being accessed. The
+ * kind is below pages->kind_count and never KIND_FREE: a page that looks free but is
+ * accessed is on its way to an owner (pages are zeroed before they are handed out), and
  * has the kind that it was requested for, or KIND_OTHER.
  */
 unsigned int pages_kind(struct pages *pages, uint64_t physical);
 
 /*
- * Return the kind of the page with this physical frame number. Unlike pages_kind(),
- * it is KIND_FREE until the page has an owner.
+ * Return the kind of the page with this physical frame number. Unlike pages_kind(), it
+ * returns KIND_FREE until the page has an owner.
  */
 unsigned int pages_state(struct pages *pages, uint64_t frame);
 

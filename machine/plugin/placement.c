@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Placement by page kind or by frame: decides which tier times a page, when this is not
+ * the tier that holds it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,23 +93,21 @@ unsigned int placement_tier(struct placement *placement, const struct pages *pag
 }
 
 unsigned int placement_access(struct placement *placement, const struct pages *pages,
-			      const struct ram_range *range, uint64_t physical,
-			      unsigned int kind)
+			      const struct ram_line *where, unsigned int kind)
 {
-	unsigned int tier = placement_tier(placement, pages, range, kind);
+	unsigned int tier = placement_tier(placement, pages, where->range, kind);
 
-	if (placement->fast_frames && placement->fast_frames[ram_frame(range, physical)])
+	if (placement->fast_frames && placement->fast_frames[where->frame])
 		return 0;
 	if (placement->on)
-		placement->latest[ram_frame(range, physical)] = (unsigned char)tier;
+		placement->latest[where->frame] = (unsigned char)tier;
 	return tier;
 }
 
 unsigned int placement_write_back(const struct placement *placement,
-				  const struct ram_range *range, uint64_t physical)
+				  const struct ram_line *where)
 {
-	if (placement->fast_frames && placement->fast_frames[ram_frame(range, physical)])
+	if (placement->fast_frames && placement->fast_frames[where->frame])
 		return 0;
-	return placement->on ? placement->latest[ram_frame(range, physical)] :
-			       range->timed_as;
+	return placement->on ? placement->latest[where->frame] : where->range->timed_as;
 }

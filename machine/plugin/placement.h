@@ -2,11 +2,11 @@
 /*
  * Placement by page kind (key "fast_kinds"; used by `kloc what-if`): pages of the
  * named kinds are timed as the first tier and all others as the last, whichever
- * node they are on. No page moves: the guest is set up the same under every such
+ * node they are on. No page moves: the guest is set up identically under every
  * placement, and only its time differs.
  *
  * Placement by frame (key "fast_frames"; used for the oracle): the marked frames are
- * timed as the first tier, all others as they are without this key.
+ * timed as the first tier, and all others as without this key.
  *
  * Limits:
  * - The first tier has no capacity limit here.
@@ -55,16 +55,15 @@ void placement_free(struct placement *placement);
 unsigned int placement_tier(struct placement *placement, const struct pages *pages,
 			    const struct ram_range *range, unsigned int kind);
 
-/* Like placement_tier(), for the page at physical, which is being accessed. */
+/* Like placement_tier(), for a line of the page, which is being accessed. */
 unsigned int placement_access(struct placement *placement, const struct pages *pages,
-			      const struct ram_range *range, uint64_t physical,
-			      unsigned int kind);
+			      const struct ram_line *where, unsigned int kind);
 
 /*
  * Return the tier of a page whose dirty line leaves the caches: the tier of its
  * last access, because by now the page may be free.
  */
 unsigned int placement_write_back(const struct placement *placement,
-				  const struct ram_range *range, uint64_t physical);
+				  const struct ram_line *where);
 
 #endif /* PLACEMENT_H */

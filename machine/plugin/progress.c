@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The progress file: a thread writes how far the guest has come, ten times a second.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The progress file (key "progress"): how far the guest has come, for the kloc command
- * to show and to notice when it hangs. Two integers of 64 bits: instructions of all
- * cores since power-on, and simulated time in ns.
+ * The progress file (key "progress"), by which the kloc command shows progress and
+ * notices that a guest hangs. It has two integers of 64 bits: instructions of all cores
+ * since power-on, and simulated time in ns.
  *
  * A thread of its own writes it ten times a second of host time. It only reads
  * counters, so the results do not depend on it.

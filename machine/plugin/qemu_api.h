@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of QEMU's plugin interface, version 4 (QEMU 10.0), that our plugins use.
- * With it they build without QEMU's headers.
+ * QEMU's plugin interface, version 4 (QEMU 10.0), as far as the project's plugins use it,
+ * so that they build without QEMU's headers. "Patched" marks functions of
+ * machine/qemu/patches.
  *
  * All handles are opaque. Callbacks run on the thread of the vCPU.
  */
@@ -54,7 +55,7 @@ enum qemu_plugin_cb_flags {
 	QEMU_PLUGIN_CB_R_REGS,
 };
 
-/* What a vCPU does to its TLB; see machine/qemu/patches. */
+/* Patched: changes that a vCPU makes to its TLB. */
 enum qemu_plugin_tlb_event {
 	QEMU_PLUGIN_TLB_ROOT,	/* uses other page tables; the value is CR3 */
 	QEMU_PLUGIN_TLB_PAGE,	/* drops the entry of an address */
@@ -101,7 +102,7 @@ typedef struct {
 	const char *feature;
 } qemu_plugin_reg_descriptor;
 
-/* What a plugin exports: the interface version that it uses, and its entry point. */
+/* Exported by a plugin: the interface version that it uses, and its entry point. */
 extern QEMU_EXPORTED int qemu_plugin_version;
 QEMU_EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 				      int argc, char **argv);
@@ -116,20 +117,20 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 					   qemu_plugin_vcpu_tb_trans_cb_t cb);
 
-/* Of our QEMU: what vCPUs do to their TLBs, and what devices do to memory. */
+/* Patched: call cb for TLB events of vCPUs, and for accesses of devices to memory. */
 void qemu_plugin_register_vcpu_tlb_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tlb_cb_t cb);
 void qemu_plugin_register_dma_cb(qemu_plugin_id_t id, qemu_plugin_dma_cb_t cb);
 
 /*
- * Of our QEMU: in a callback of a vCPU its time in ps, with all instructions of the
- * current block, else the machine's time; and let the running vCPU wait.
+ * Patched: return the time in ps. In a callback of a vCPU it is that vCPU's time, with all
+ * instructions of the current block, else the machine's. And let the running vCPU wait.
  */
 uint64_t qemu_plugin_time_ps(void);
 void qemu_plugin_vcpu_stall(uint64_t ps);
 
 /*
- * Of our QEMU: let vCPUs execute this variant of their blocks from the next one on, and,
- * at translation time, which one the block is. At first it is false.
+ * Patched: let vCPUs execute this variant of their blocks from the next block on; and
+ * return, at translation time, the variant of a block. The first variant is false.
  */
 void qemu_plugin_select_variant(bool variant);
 bool qemu_plugin_tb_variant(const struct qemu_plugin_tb *tb);
@@ -150,15 +151,15 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    enum qemu_plugin_cb_flags flags,
 					    void *userdata);
 
-/* Of our QEMU: call cb for each access. It cannot read the value. */
+/* Patched: call cb for each access. The callback cannot read the value. */
 void qemu_plugin_register_vcpu_mem_addr_cb(struct qemu_plugin_insn *insn,
 					   qemu_plugin_vcpu_mem_cb_t cb,
 					   enum qemu_plugin_cb_flags flags,
 					   enum qemu_plugin_mem_rw rw, void *userdata);
 
 /*
- * Of our QEMU: the same for accesses whose line is not in the vCPU's filter; the filter's
- * counter 0 or 1 counts all of them. See filter.h.
+ * Patched: call cb for each access whose line is not in the vCPU's filter. Counter 0 or 1
+ * of the filter counts all accesses. See filter.h.
  */
 struct filter *qemu_plugin_vcpu_mem_filter(unsigned int cpu);
 void qemu_plugin_register_vcpu_mem_filtered_cb(struct qemu_plugin_insn *insn,

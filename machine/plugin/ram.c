@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The guest's memory, mapped from the files that QEMU backs it with.
+ */
 #include <string.h>
 
 #include "file.h"
@@ -12,6 +15,7 @@ void ram_add(struct ram *ram, const struct range_config *range, int force_tier,
 		.end = range->start + range->bytes,
 		.first_frame = ram->frames,
 		.bytes = bytes,
+		.socket = range->socket,
 		.tier = range->tier,
 		.timed_as = force_tier >= 0 ? (unsigned int)force_tier : range->tier,
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The guest's memory: the tier of each physical address, and the memory's
- * content, which the model maps from the files that QEMU backs it with. A
- * physical address in no range is device memory, which no tier holds.
+ * The guest's memory: the tier and socket of each physical address, and the content, which the model
+ * maps from the files that QEMU backs the memory with. A physical address outside all
+ * ranges is device memory, which no tier holds.
  *
  * Frames are numbered through all ranges, in the order of the ranges.
  */
@@ -17,8 +17,16 @@ struct ram_range {
 	uint64_t start, end;		/* physical addresses, end is exclusive */
 	uint64_t first_frame;		/* number of the first frame */
 	unsigned char *bytes;		/* the memory's content */
+	unsigned int socket;
 	unsigned int tier;		/* configured tier */
-	unsigned int timed_as;		/* tier whose timing it has: force_tier, or tier */
+	unsigned int timed_as;		/* tier whose timing applies: force_tier, or tier */
+};
+
+/* A line of the guest's memory, resolved from its physical address. */
+struct ram_line {
+	const struct ram_range *range;
+	uint64_t line;			/* physical line */
+	uint64_t frame;			/* number of the line's frame in all ranges */
 };
 
 struct ram {
@@ -47,6 +55,24 @@ static inline const struct ram_range *ram_find(const struct ram *ram, uint64_t p
 static inline uint64_t ram_frame(const struct ram_range *range, uint64_t physical)
 {
 	return range->first_frame + ((physical - range->start) >> FRAME_SHIFT);
+}
+
+/* Resolve the line of this physical address. The range is NULL for device memory. */
+static inline struct ram_line ram_resolve(const struct ram *ram, uint64_t physical)
+{
+	const struct ram_range *range = ram_find(ram, physical);
+
+	return (struct ram_line){
+		.range = range,
+		.line = physical >> LINE_SHIFT,
+		.frame = range ? ram_frame(range, physical) : 0,
+	};
+}
+
+/* Return the content of a line, LINE_BYTES. */
+static inline const unsigned char *ram_content(const struct ram_line *where)
+{
+	return where->range->bytes + ((where->line << LINE_SHIFT) - where->range->start);
 }
 
 /* Return the physical address of a frame, by its number in all ranges. */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Regions: take the samples of the time series, and count the frames of each kind in each
+ * tier.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +26,7 @@ uint64_t moment_sum(const uint64_t *now, const uint64_t *begin)
 	return sum;
 }
 
-/* Argument of count_frames(). The walk may find new kinds, so there is space for all. */
+/* Argument of count_frames(). The walk may find new kinds, so there is room for all. */
 struct counting {
 	uint32_t frames[TIERS_MAX][KINDS_MAX];
 	struct pages *pages;
@@ -108,7 +112,7 @@ void region_sample(struct region *region, const struct moment *now, struct pages
 	if (region->sample_count == SAMPLES_MAX)
 		thin_out(region);
 	sample = &region->samples[region->sample_count++];
-	/* A core may be behind the one that began the region, by less than a quantum. */
+	/* A core may be up to a quantum behind the core that began the region. */
 	sample->t_ps = now->time_ps > region->begin.time_ps ?
 		       now->time_ps - region->begin.time_ps : 0;
 	sample->instructions = moment_instructions(now) - moment_instructions(&region->begin);

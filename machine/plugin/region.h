@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A region: what is counted between two of the guest's calls. WARM begins the region
- * "warm-up", BEGIN the region "measured".
+ * A region: a span of guest time between two calls of the guest, and its counters. WARM
+ * begins the region "warm-up", BEGIN the region "measured".
  *
  * Counters that run from power-on (instructions, traffic, the guest's own counters) are
  * recorded at both ends as a struct moment, and the report has the differences.
@@ -20,7 +20,7 @@
 
 #define SAMPLES_MAX	1024
 
-/* Number of a pseudo tier in sources and in stall_ps: hits in the LLC and in other L1s. */
+/* A pseudo tier in sources and in stall_ps: lines that the LLC or another L1 served. */
 #define TIER_CACHE	TIERS_MAX
 
 /* All counters that run from power-on, at one moment. */
@@ -46,7 +46,7 @@ struct census {
 	uint32_t *frames;			/* [tier * kinds + kind] */
 };
 
-/* One sample of the time series. All but the census is counted from the beginning. */
+/* One sample of the time series. All counters but the census run from the region's begin. */
 struct sample {
 	uint64_t t_ps;
 	struct census census;
@@ -62,6 +62,7 @@ struct region {
 	const char *name;
 	struct moment begin, end;
 	uint64_t l1_misses, llc_misses, streamed;
+	uint64_t remote_misses;			/* of another socket's memory */
 	uint64_t snoops;			/* lines that another L1 had dirty */
 	uint64_t dma_lines;
 	uint64_t stlb_hits, walks, walk_ps;

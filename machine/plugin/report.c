@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The result file: turns the counters of each region into JSON. report.h describes the
+ * format.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +47,7 @@ static const char *tier_name(const struct machine *machine, unsigned int tier)
 	return machine->config.tiers[tier].name;
 }
 
-/* Write what each core did. A core that is not busy is idle. */
+/* Write the time and instructions of each core. A core that is not busy is idle. */
 static void put_cores(struct json *json, const struct machine *machine,
 		      const struct region *region)
 {
@@ -107,7 +111,7 @@ static void put_tlb(struct json *json, const struct region *region)
 	json_close_object(json);
 }
 
-/* Why the cores waited. */
+/* Write the cores' waits by reason. */
 static void put_waits(struct json *json, const struct region *region)
 {
 	json_open_object(json, "waits_ns");
@@ -188,13 +192,20 @@ static void put_traffic(struct json *json, const struct machine *machine,
 	json_close_object(json);
 }
 
-/* Service that found no time in the ledger; above 0 if devices outran the tier. */
+/* Write service that found no time in the ledger: above 0 if devices outran the tier. */
 static void put_unserved(struct json *json, const struct machine *machine)
 {
 	json_open_object(json, "unserved_ns");
-	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++)
-		put_ns(json, tier_name(machine, tier),
-		       machine->tiers[tier].ledger.lost_ps);
+	for (unsigned int tier = 0; tier < machine->config.tier_count; tier++) {
+		uint64_t lost_ps = 0;
+
+		for (unsigned int socket = 0; socket < machine->config.sockets; socket++)
+			lost_ps += machine->tiers[socket][tier].ledger.lost_ps;
+		put_ns(json, tier_name(machine, tier), lost_ps);
+	}
+	if (machine->config.sockets > 1)
+		put_ns(json, "remote", machine->links[0].ledger.lost_ps +
+				       machine->links[1].ledger.lost_ps);
 	json_close_object(json);
 }
 
@@ -396,6 +407,8 @@ static void put_region(struct json *json, struct machine *machine, bool complete
 	put_misses(json, machine, region);
 	put_traffic(json, machine, region);
 	put_unserved(json, machine);
+	if (machine->config.sockets > 1)
+		json_unsigned(json, "remote_misses", region->remote_misses);
 	put_migrated(json, region);
 	put_moved_by_reason(json, region);
 	put_migrated_by(json, region);

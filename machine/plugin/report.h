@@ -4,12 +4,12 @@
  * runs give identical bytes.
  *
  *	schema			2
- *	complete		a measured region has ended, and the last was not broken off
+ *	complete		a measured region has ended, and the last region is complete
  *	layout_known		the guest has described its struct page
  *	regions			[...], in order
  *
- * Each region. Times are simulated, in ns; pages and frames are of 4 KiB. Everything is
- * of all cores together, but for "cores".
+ * Each region. Times are simulated, in ns; pages and frames are of 4 KiB. All figures but
+ * "cores" are sums over all cores, and those of a tier are sums over all sockets.
  *
  *	name			"warm-up" or "measured"
  *	complete		the region has ended
@@ -24,14 +24,17 @@
  *	dma_lines		lines that devices read or wrote
  *	free_fast_at_start	free frames of the first tier when loading began
  *	tlb			stlb_hits; walks, walk_ns: of page tables
- *	waits_ns		why cores stalled: value, window, full, store, bandwidth;
+ *	waits_ns		stalls by reason: value, window, full, store, bandwidth;
  *				see overlap.h
- *	stall_ns		{tier: {kind: {user, kernel}}}; the tier "cache" has what
- *				the LLC and other cores' L1s served
+ *	stall_ns		{tier: {kind: {user, kernel}}}; the tier "cache" has stalls
+ *				for lines from the LLC and other cores' L1s
  *	misses			{tier: {kind: {user, kernel}}}
  *	traffic_bytes		{tier: {read, write, dma}}
  *	unserved_ns		{tier: service that found no bandwidth (bandwidth.h)};
- *				above 0, the tier was busier than the model shows
+ *				above 0, the tier was busier than the model shows. With two
+ *				sockets, "remote" is the links between them.
+ *	remote_misses		only with two sockets: part of llc_misses that the other
+ *				socket's memory served
  *	migrated		{promoted, demoted: {kind: pages}}
  *	moved			{promoted, demoted: {reason: pages}}
  *	migrated_by		{thread: pages}
@@ -45,8 +48,8 @@
 #include "machine.h"
 
 /*
- * Append machine->region to machine->reports. complete is false if the region was
- * broken off.
+ * Append machine->region to machine->reports. complete is false if the region was cut
+ * short.
  */
 void report_add_region(struct machine *machine, bool complete);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Numbers of address spaces: the most recent root tables keep theirs, and others get the
+ * next number.
+ */
 #include <string.h>
 
 #include "spaces.h"

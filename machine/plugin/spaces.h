@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keys of virtual lines, which the L1s are looked up by. A key is the number of the
- * virtual line, and for a user address also a number of its address space, in
- * bits that are zero in every user address. So an L1 hit needs no address
- * translation, and a context switch does not empty the L1.
+ * Keys of virtual lines, by which the L1s are looked up. A key is the number of the
+ * virtual line. The key of a user line also has the number of its address space, in bits
+ * that are zero in every user address. So an L1 hit needs no address translation, and a
+ * context switch does not empty the L1.
  *
  * An address space is known by its root page table (CR3). All cores use the same
  * numbers.
  *
  * Limits:
- * - After a page is unmapped or moved, accesses to its old virtual address still
- *   hit the lines of it that are left in the L1. So do accesses of a new address
- *   space whose root table is where that of an ended one was.
+ * - After a page is unmapped or moved, accesses to its old virtual address still hit
+ *   its lines that are left in the L1. So do accesses of a new address space whose root
+ *   table takes the frame of an ended one's.
  * - Two virtual addresses of one physical line are two lines in the L1.
- * - An address space that has lost its number to another one (SPACES_KEPT are
- *   kept) begins with a cold L1 and TLB.
+ * - An address space whose number was given up (SPACES_KEPT are kept) begins with a
+ *   cold L1 and TLB.
  */
 #ifndef SPACES_H
 #define SPACES_H
@@ -49,9 +49,9 @@ static inline uint64_t space_key(const struct space *space, uint64_t address)
 }
 
 /*
- * Let space be the address space with this root table. Return true if all numbers
- * were used up and start over: then the caller must empty all L1s and TLBs, and set the
- * spaces of the other cores again.
+ * Set space to the address space with this root table. Return true if all numbers are used
+ * up and start over: then the caller must empty all L1s and TLBs, and set the spaces of
+ * the other cores again.
  */
 bool spaces_switch(struct spaces *spaces, struct space *space, uint64_t root);
 

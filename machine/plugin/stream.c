@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The prefetcher: recognizes streams among the lines that a core's L1 misses.
+ */
 #include <string.h>
 
 #include "stream.h"
@@ -17,7 +20,7 @@ void streams_clear(struct streams *streams)
 
 /*
  * Return a code of 32 bits for a line. Codes of lines within 256 GiB differ as the lines
- * do; those of lines far apart are near each other by chance only (1 in 800 million).
+ * do; codes of lines far apart are close by chance only (1 in 800 million).
  */
 static uint32_t line_code(uint64_t line)
 {
@@ -25,8 +28,8 @@ static uint32_t line_code(uint64_t line)
 }
 
 /*
- * Return the first stream that the line of this code continues, or STREAMS. This is done
- * for every L1 miss, and few lines continue a stream: so all streams are compared at once.
+ * Return the first stream that the line of this code continues, or STREAMS. Each L1 miss
+ * comes here, and few lines continue a stream, so all streams are compared at once.
  */
 static unsigned int find_stream(const struct streams *streams, uint32_t code)
 {

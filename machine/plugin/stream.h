@@ -2,17 +2,17 @@
 /*
  * The prefetcher: detects streams among L1 misses.
  *
- * A stream is a sequence of lines one or two lines apart, up or down. From its
- * third line on, a line is taken to be prefetched; overlap.h says when it arrives.
- * STREAMS streams are followed at once.
+ * A stream is a sequence of lines one or two lines apart, up or down. Lines from the
+ * third on are prefetched; overlap.h says when they arrive. STREAMS streams are
+ * followed at once.
  *
- * It follows virtual lines, as prefetchers that cross page boundaries do, so
- * that a stream stays one stream however its frames are placed in physical
+ * Streams are made of virtual lines, as those of prefetchers that cross page boundaries
+ * are, so that a stream does not depend on the placement of its frames in physical
  * memory.
  *
  * Limits:
- * - No line is prefetched in vain: the bandwidth is booked when the line is
- *   accessed.
+ * - Prefetches of lines that are never accessed take no bandwidth: it is booked when the
+ *   line is accessed.
  * - Strides of more than two lines are not detected.
  */
 #ifndef STREAM_H
@@ -49,10 +49,10 @@ enum stream_fit {
 };
 
 /*
- * Look up the stream that a line continues, for each line that the L1 misses,
- * and advance the stream to it. The line is prefetched if this step and the one
- * before went in the same direction, by one or two lines each. Then *since_ps is set to
- * the time of the stream's first step, when prefetches could begin.
+ * Look up the stream that a line continues, and advance the stream to the line. Call this
+ * for each line that the L1 misses. The line is prefetched if this step and the one before
+ * went in the same direction, by one or two lines each; then *since_ps is set to the time
+ * of the stream's first step, when prefetches could begin.
  */
 enum stream_fit streams_follow(struct streams *streams, uint64_t line, uint64_t now_ps,
 			       uint64_t *since_ps);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * One tier of memory: moves whole units, books their bandwidth, and derives the latency
+ * from the utilisation.
+ */
 #include <string.h>
 
 #include "tier.h"
@@ -38,7 +42,7 @@ void tier_clear(struct tier *tier, uint64_t now_ps)
 	units_clear(&tier->written);
 }
 
-/* Devices copy ahead of the cores' time. Let the ledger follow only from afar. */
+/* Advance the ledger to now_ps. Devices copy ahead of the cores: stay 1.0 ms behind them. */
 static void advance(struct tier *tier, enum transfer transfer, uint64_t now_ps)
 {
 	bool by_device = transfer == TRANSFER_DMA_READ || transfer == TRANSFER_DMA_WRITE;
@@ -68,7 +72,7 @@ uint64_t tier_transfer(struct tier *tier, enum transfer transfer, uint64_t now_p
 			   write ? config->write_unit_ps : config->read_unit_ps);
 }
 
-/* Return the factor between two points of the curve, at a utilisation between theirs. */
+/* Return the factor at a utilisation between two points of the curve. */
 static uint64_t interpolate(const struct loaded_point *from, const struct loaded_point *to,
 			    uint32_t utilisation)
 {
@@ -79,7 +83,7 @@ static uint64_t interpolate(const struct loaded_point *from, const struct loaded
 	return (uint64_t)(from->factor + rise * along / width);
 }
 
-/* Return by how much the latency is longer than the idle one, x LOADED_ONE. */
+/* Return the loaded latency as a multiple of the idle one, x LOADED_ONE. */
 static uint64_t loaded_factor(const struct tier_config *config, uint32_t utilisation)
 {
 	const struct loaded_point *points = config->points;

@@ -2,20 +2,19 @@
 /*
  * One tier of memory: its latency, its bandwidth, and the units that it moves.
  *
- * A line comes after a wait for bandwidth (see bandwidth.h) and the tier's read
- * latency. A store's line does, too: the store reads it to own it. Who waits for
- * that, and how much of it, is decided in overlap.h.
+ * A line arrives after a wait for bandwidth (bandwidth.h) and the tier's read latency.
+ * A store reads its line, too. overlap.h decides how much of that time the core waits.
  *
- * Latency rises with load, by the tier's curve: at a utilisation of its bandwidth
- * it is so many times the idle latency, linear between the curve's points and
- * constant after the last. Reads, write-backs and devices' copies all count.
+ * Latency rises with load, by the tier's curve: each point has a utilisation of the
+ * bandwidth and a multiple of the idle latency. The curve is linear between its points
+ * and constant after the last. Reads, write-backs and devices' copies all count.
  *
- * Memory such as Optane moves larger units than a line of 64 bytes. Accessing one
- * line then moves its complete unit, unless the unit is in the buffer of the
- * UNITS_KEPT units moved last. Reads and writes have a buffer each.
+ * Memory such as Optane moves units larger than a line of 64 bytes. An access to one
+ * line moves its complete unit, unless the unit is in the buffer of the UNITS_KEPT units
+ * moved last. Reads and writes have a buffer each.
  *
  * Limits:
- * - A buffered unit takes no bandwidth, and has the same latency as any other.
+ * - A buffered unit takes no bandwidth, but has the same latency as any other.
  * - Latency depends on load alone, and not on rows, banks or the mix of reads and
  *   writes.
  */

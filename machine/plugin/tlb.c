@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The TLB and the paging-structure cache of one core, and the walk of a page table.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +30,7 @@ static uint64_t space_number(uint32_t space)
 	return (space + 1ULL) % SPACES;
 }
 
-/* Return the key of whatever is at address, for entries that cover 2^shift bytes. */
+/* Return the key of the entry for address, of entries that cover 2^shift bytes. */
 static uint64_t make_key(uint64_t address, uint32_t space, unsigned int shift)
 {
 	uint64_t number = address >> 63 ? 0 : space_number(space);
@@ -71,7 +74,7 @@ static size_t array_set(const struct tlb_array *array, uint64_t key)
 	return (key & array->set_mask) * array->ways;
 }
 
-/* Put a key at the front of its set, in place of what is at way. */
+/* Put a key at the front of its set, and drop the entry at way. */
 static void put_first(struct tlb_array *array, size_t set, unsigned int way, uint64_t key,
 		      uint64_t frame)
 {

@@ -2,27 +2,26 @@
 /*
  * The TLB of one core, its paging-structure cache, and the walk of page tables.
  *
- * The first level has entries of 4 KiB pages and entries of 2 MiB pages, the
- * second holds both. All are set-associative with exact LRU. What the first level
- * evicts stays in the second, unless that has evicted it before. The paging-structure
+ * The first level has separate arrays for 4 KiB and 2 MiB pages, the second level has one
+ * for both. All are set-associative with exact LRU. An entry that the first level evicts
+ * stays in the second, unless the second has evicted it before. The paging-structure
  * cache holds the last entries of each of the three levels of directories above the
  * page table (4, 4 and 32 entries), so that most walks read one entry only.
  *
- * An entry is found by its virtual page and the number of its address space;
- * kernel addresses are the same in all spaces. It also holds the page's frame: an
- * entry whose frame is not the page's frame any more is stale, and is not found.
+ * An entry is found by its virtual page and the number of its address space; kernel
+ * addresses are the same in all spaces. The entry also holds the page's frame: if the page
+ * has another frame now, the entry is stale, and is not found.
  *
- * That is why a switch of address spaces flushes nothing: the guest's processor
- * has no PCID, so that the guest's kernel has to flush by loading CR3, but the
- * servers that the profiles stand for have it, and their kernels keep the entries
- * of the last spaces. Loading CR3 with the value that it has is a flush of
- * that space, and the caller should treat it so (tlb_flush_space()).
+ * So a switch of address spaces flushes nothing. The guest's processor has no PCID, and
+ * its kernel flushes by loading CR3; but the servers that the profiles stand for have
+ * PCID, and their kernels keep the entries of the last spaces. Loading CR3 with the value
+ * that it has flushes that space: the caller calls tlb_flush_space().
  *
  * Limits:
- * - A change of a page of a space that is not loaded is seen only if its frame
- *   changes: not if it is made read-only, or its Accessed bit is cleared.
+ * - If a page of a space that is not loaded changes, its entry becomes stale only with a
+ *   new frame: not if the page becomes read-only, or its Accessed bit is cleared.
  * - Pages of 1 GiB are held as pages of 2 MiB. All kernel pages count as global.
- * - There are no instruction TLBs, and no walk is made ahead of an access.
+ * - There are no instruction TLBs, and no speculative walks.
  * - Four-level paging only.
  */
 #ifndef TLB_H
@@ -66,9 +65,9 @@ bool tlb_init(struct tlb *tlb, const struct tlb_config *config);
 void tlb_free(struct tlb *tlb);
 
 /*
- * Look up an address in the address space with this number. physical is where
- * the address is now. A second-level hit is put into the first level. After a miss
- * the caller walks the page table and calls tlb_insert().
+ * Look up an address in the address space with this number. physical is its current
+ * physical address. A second-level hit is put into the first level. After a miss the
+ * caller walks the page table and calls tlb_insert().
  */
 enum tlb_result tlb_find(struct tlb *tlb, uint64_t address, uint32_t space,
 			 uint64_t physical);
@@ -89,13 +88,13 @@ void tlb_flush_space(struct tlb *tlb, uint32_t space);
 /* Drop everything, the kernel's entries too. */
 void tlb_flush_all(struct tlb *tlb);
 
-/* A walk: where the entries are that translate an address. */
+/* A walk: the page-table entries that translate an address. */
 struct tlb_walk {
 	unsigned int levels;		/* 4; 3 for a page of 2 MiB, 2 for 1 GiB */
 	unsigned int first;		/* see tlb_skip(); 0 after tlb_walk() */
 	unsigned int page_shift;	/* 12, 21 or 30 */
 	uint64_t entries[TLB_LEVELS];	/* their physical addresses, the top first */
-	uint64_t physical;		/* what the address translates to */
+	uint64_t physical;		/* the translated address */
 };
 
 /*
@@ -112,8 +111,8 @@ bool tlb_walk(struct tlb_walk *walk, uint64_t root, uint64_t address, tlb_memory
 	      void *context);
 
 /*
- * Set walk.first to the first entry that the core has to read, the ones above it being
- * in the paging-structure cache, and put the walk's directory entries there.
+ * Set walk.first to the first entry that the core has to read: the paging-structure cache
+ * has those above. Insert the walk's directory entries into that cache.
  */
 void tlb_skip(struct tlb *tlb, struct tlb_walk *walk, uint64_t address, uint32_t space);
 

@@ -22,6 +22,7 @@
 #define FRAME_BYTES	4096ULL
 
 #define TIERS_MAX	4
+#define SOCKETS_MAX	2
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)

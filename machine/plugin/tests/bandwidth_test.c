@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The ledger gives requesters all of a tier's bandwidth and never more, in any order.
+ */
 #include "bandwidth.h"
 #include "check.h"
 

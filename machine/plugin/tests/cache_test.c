@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Caches replace the least recently used line, and find lines by key and by address.
+ */
 #include "cache.h"
 #include "check.h"
 
@@ -93,8 +96,12 @@ static void soiling_is_no_use(void)
 	set = cache_set(&cache, 0);
 	cache_fill(&cache, set, 1, 1, 0);
 	cache_fill(&cache, set, 2, 2, 0);
-	CHECK(cache_soil(&cache, set, 1));
-	CHECK(!cache_soil(&cache, set, 3));
+	CHECK(cache_soil(&cache, set, 1, 0));
+	CHECK(!cache_soil(&cache, set, 3, 0));
+	CHECK(cache_soil(&cache, set, 1, CACHE_FAR));
+	CHECK(cache_find(&cache, set, 0, 1)->line & CACHE_FAR);
+	CHECK(cache_soil(&cache, set, 1, 0));
+	CHECK(!(cache_find(&cache, set, 0, 1)->line & CACHE_FAR));
 	victim = cache_fill(&cache, set, 3, 3, 0);
 	CHECK(victim.key == 1 && victim.line & CACHE_DIRTY);
 	cache_free(&cache);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs the unit tests of all parts of the model.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,6 +31,7 @@ static const struct {
 	{ "observer", test_observer },
 	{ "overlap", test_overlap },
 	{ "pages", test_pages },
+	{ "sockets", test_sockets },
 	{ "stream", test_stream },
 	{ "tier", test_tier },
 	{ "tlb", test_tlb },

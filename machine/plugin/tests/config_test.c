@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The configuration's values are read exactly, and errors name line and key.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +12,7 @@
 
 #define TIERS	"tier=fast,80,7.5,7.5,64\ntier=slow,240,0.9375,0.5,256\n"
 
-/* Parse text; write what config_parse() prints to stderr into message. */
+/* Parse text; put the message that config_parse() prints to stderr into message. */
 static bool parse_quietly(const char *text, char *message, size_t size)
 {
 	struct config config;
@@ -93,6 +96,21 @@ static void has_defaults(void)
 	CHECK(config.overlap.outstanding == 10 && config.overlap.window == 224);
 	CHECK(config.tlb.second.entries == 1536 && config.tlb.second.ways == 12);
 	CHECK(config.llc_ps == 0 && config.tiers[0].point_count == 0);
+	CHECK(config.sockets == 1 && !config.link.unit_bytes);
+	config_free(&config);
+}
+
+static void reads_sockets(void)
+{
+	struct config config;
+
+	CHECK(config_parse(&config, TIERS "cores=4\nsockets=2\nremote=68.5,32\n"
+			   "remote_loaded=0:1,0.5:2\n"
+			   "ram=0,0,4096,/m,0\nram=0,4096,4096,/m,4096,1\n", "test.conf"));
+	CHECK(config.sockets == 2 && config.link.read_ps == 68500);
+	CHECK(config.link.read_unit_ps == 2000 && config.link.write_unit_ps == 2000);
+	CHECK(config.link.point_count == 2 && config.link.points[1].factor == 2 * LOADED_ONE);
+	CHECK(config.ranges[0].socket == 0 && config.ranges[1].socket == 1);
 	config_free(&config);
 }
 
@@ -139,6 +157,11 @@ static void names_what_is_wrong(void)
 		"test.conf:1: llc_ways: 65 ways are out of range; use 2 to 64");
 	refuses("ram=0,0,100,/m,0",
 		"test.conf:1: ram: start, size (not 0) and offset must be multiples of 4096 bytes");
+	refuses("sockets=3", "test.conf:1: sockets: 3 is out of range; use 1 to 2");
+	refuses("remote=68", "test.conf:1: remote: found 1 fields separated by commas, expected 2");
+	refuses("remote=68,0", "test.conf:1: remote: '0' is too small; write a number above 0");
+	refuses("ram=0,0,4096,/m,0,2", "test.conf:1: ram: socket 2 is out of range; "
+				       "sockets count from 0, and there are 2 at most");
 }
 
 static void names_what_does_not_fit_together(void)
@@ -158,12 +181,21 @@ static void names_what_does_not_fit_together(void)
 		"test.conf: l1_bytes: a way has more than 4096 bytes; use more ways");
 	refuses(TIERS "dump=1",
 		"test.conf: pages: missing, but dump=1 needs it; add pages=FILE");
+	refuses(TIERS "sockets=2\ncores=5\nremote=1,1",
+		"test.conf: sockets: 5 cores cannot be divided among 2 sockets; change one");
+	refuses(TIERS "sockets=2\ncores=4",
+		"test.conf: remote: missing, but sockets=2 needs it; add remote=NS,BYTES_PER_NS");
+	refuses(TIERS "remote=1,1",
+		"test.conf: remote: there is one socket; remove the keys, or add sockets=2");
+	refuses(TIERS "ram=0,0,4096,/m,0,1",
+		"test.conf: ram: socket 1 does not exist; sockets count from 0, and sockets=1");
 }
 
 void test_config(void)
 {
 	reads_all_keys();
 	has_defaults();
+	reads_sockets();
 	names_what_is_wrong();
 	names_what_does_not_fit_together();
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A fake guest: lays out struct pages, kmem_caches and inodes as a kernel would.
+ */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

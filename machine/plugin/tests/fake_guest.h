@@ -57,7 +57,7 @@ void guest_free(void);
 struct guest_page *guest_page(uint64_t frame);
 uint64_t guest_page_address(uint64_t frame);
 
-/* Name a kmem_cache; make a frame a slab of it. */
+/* Name a kmem_cache; make a frame a slab of that cache. */
 void guest_cache(unsigned int number, const char *name);
 void guest_slab(uint64_t frame, unsigned int number);
 

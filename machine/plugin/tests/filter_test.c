@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Filters change no figure: a run in which translated code leaves out accesses has the
+ * report of a run in which the model sees all of them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +23,10 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 8;
 }
 
-/* Each line of a filter is the first of its set; those to store to are dirty and not shared. */
+/*
+ * Check that each entry of a filter is the first line of its set, and that entries for
+ * stores are dirty and not shared.
+ */
 static void filters_are_right(void)
 {
 	for (unsigned int i = 0; i < CORES; i++) {
@@ -54,7 +61,10 @@ static void access_any(unsigned int core, unsigned int space, uint64_t number)
 		rig_access(core, USER + offset, physical, store);
 }
 
-/* Do all that changes L1s, on three cores in two address spaces; return the report. */
+/*
+ * Run a region on three cores in two address spaces, with all operations that change an
+ * L1. Return the report.
+ */
 static char *do_everything(bool skips)
 {
 	unsigned int spaces[CORES] = { 0 };
@@ -72,11 +82,11 @@ static char *do_everything(bool skips)
 
 		if (number % 500 == 0) {
 			spaces[core] = (unsigned int)(number / 500 % 2);
-			machine_set_root(&rig, core, ROOT + spaces[core] * SPACE);
+			paging_set_root(&rig, core, ROOT + spaces[core] * SPACE);
 		} else if (number % 500 == 1) {
-			machine_flush_all(&rig, core);
+			paging_flush_all(&rig, core);
 		} else if (number % 500 == 2) {
-			machine_dma(&rig, RIG_SLOW, 128, number & 1 << 10, rig_now_ps[core]);
+			access_by_device(&rig, RIG_SLOW, 128, number & 1 << 10, rig_now_ps[core]);
 		} else {
 			access_any(core, spaces[core], number / 500);
 		}
@@ -120,13 +130,13 @@ static void a_line_is_in_no_other_entry(void)
 static void a_small_cache_has_no_filter(void)
 {
 	rig_start("l1_bytes=16384\n");
-	CHECK(!machine_filters(&rig));
+	CHECK(!access_is_filtered(&rig));
 	rig_stop();
 	rig_start("observe=1\n");
-	CHECK(!machine_filters(&rig));
+	CHECK(!access_is_filtered(&rig));
 	rig_stop();
 	rig_start("");
-	CHECK(machine_filters(&rig));
+	CHECK(access_is_filtered(&rig));
 	rig_stop();
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Buckets of a histogram cover all durations, without gaps.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The JSON writer nests, separates and escapes correctly.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The live file has the totals so far, and is replaced at most once a second.
+ */
 #include <stdio.h>
 #include <string.h>
 

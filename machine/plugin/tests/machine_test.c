@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The machine as a whole: known programs on known memory take the time that they must, and
+ * the report says why.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +60,7 @@ static void a_stream_has_the_bandwidth(uint64_t from, uint64_t bytes_per_ns, boo
 	rig_call(KLOC_MACHINE_END);
 	/* Written lines were read first, and all but the cached ones are written back. */
 	if (store)
-		CHECK(rig.tiers[from ? 1 : 0].bytes[TRANSFER_WRITE] >= bytes - 2 * MEGA);
+		CHECK(rig.tiers[0][from ? 1 : 0].bytes[TRANSFER_WRITE] >= bytes - 2 * MEGA);
 	CHECK(within_per_cent(rig_elapsed_ps(), (bytes + (store ? bytes - MEGA : 0)) *
 						PS_PER_NS / bytes_per_ns, 2));
 	rig_stop();
@@ -108,8 +112,8 @@ static void late_write_backs_take_bandwidth(void)
 		rig_touch(RIG_SLOW + i * LINE_BYTES, true);
 	rig_now_ps[0] += 100000000000;			/* 100 ms without an access */
 	rig_scatter(0, 8 * lines);
-	CHECK(rig.tiers[1].bytes[TRANSFER_WRITE] == MEGA);
-	CHECK(rig.tiers[1].ledger.lost_ps == 0);
+	CHECK(rig.tiers[0][1].bytes[TRANSFER_WRITE] == MEGA);
+	CHECK(rig.tiers[0][1].ledger.lost_ps == 0);
 	rig_stop();
 }
 
@@ -123,7 +127,7 @@ static void force_tier_times_all_as_one(void)
 	rig_call(KLOC_MACHINE_END);
 	CHECK(within_per_cent(rig_elapsed_ps(), lines * 80 * PS_PER_NS, 1));
 	CHECK(rig.region.misses[0][KIND_UNKNOWN][0] == lines);
-	CHECK(rig.tiers[1].bytes[TRANSFER_READ] == 0);
+	CHECK(rig.tiers[0][1].bytes[TRANSFER_READ] == 0);
 	rig_stop();
 }
 
@@ -181,7 +185,7 @@ static void stalls_of_cores_are_those_of_tiers(void)
 	rig_stop();
 }
 
-/* A store whose address is under way asks late; a wait for that counts for its own tier. */
+/* A store whose address is under way asks late; that wait counts for the store's own tier. */
 static void a_late_store_counts_for_its_tier(void)
 {
 	rig_start("store_buffer=1\n");
@@ -205,25 +209,25 @@ static void walks_are_seen(void)
 	rig_start("llc_ns=20\n");
 	entry = rig_map(16 * FRAME_BYTES, address, physical);
 	rig_call(KLOC_MACHINE_BEGIN);
-	machine_set_root(&rig, 0, 16 * FRAME_BYTES);
+	paging_set_root(&rig, 0, 16 * FRAME_BYTES);
 	rig_access(0, address, physical, false);
 	CHECK(rig.region.walks == 1 && rig.region.walk_ps >= 4 * 80 * PS_PER_NS);
 	CHECK(*entry & 1 << 5);				/* the Accessed bit */
 	first_ps = rig.region.walk_ps;
 	rig_access(0, address + 64, physical + 64, false);
 	CHECK(rig.region.walks == 1);
-	machine_flush_page(&rig, 0, address);
+	paging_flush_page(&rig, 0, address);
 	rig_access(0, address + 128, physical + 128, false);
 	CHECK(rig.region.walks == 2);
 	/* The L1 has the entry now, although the kernel has not described itself. */
 	CHECK(rig.region.walk_ps == first_ps);
-	machine_flush_page(&rig, 0, address + FRAME_BYTES);	/* another page */
+	paging_flush_page(&rig, 0, address + FRAME_BYTES);	/* another page */
 	rig_access(0, address + 192, physical + 192, false);
 	CHECK(rig.region.walks == 2);
-	machine_set_root(&rig, 0, 16 * FRAME_BYTES);	/* the same: a flush */
+	paging_set_root(&rig, 0, 16 * FRAME_BYTES);	/* the same: a flush */
 	rig_access(0, address + 256, physical + 256, false);
 	CHECK(rig.region.walks == 3);
-	machine_flush_all(&rig, 0);
+	paging_flush_all(&rig, 0);
 	rig_access(0, address + 320, physical + 320, false);
 	CHECK(rig.region.walks == 4);
 	rig_stop();
@@ -243,7 +247,7 @@ static void a_walk_counts_for_the_page_table(void)
 	rig_map(16 * FRAME_BYTES, address, 512 * FRAME_BYTES);
 	*rig_word(512 * FRAME_BYTES) = address + 64;	/* the second access depends on it */
 	rig_call(KLOC_MACHINE_BEGIN);
-	machine_set_root(&rig, 0, 16 * FRAME_BYTES);
+	paging_set_root(&rig, 0, 16 * FRAME_BYTES);
 	rig_access(0, address, 512 * FRAME_BYTES, false);
 	rig_access(0, address + 64, 512 * FRAME_BYTES + 64, false);
 	CHECK(rig.region.stall_ps[0][KIND_PAGETABLE][0] >= 300 * PS_PER_NS);
@@ -256,23 +260,23 @@ static void spaces_are_kept_apart(void)
 {
 	rig_start("cores=2\n");
 	rig_call(KLOC_MACHINE_BEGIN);
-	machine_set_root(&rig, 0, 7 * FRAME_BYTES);
+	paging_set_root(&rig, 0, 7 * FRAME_BYTES);
 	rig_access(0, 0, RIG_SLOW, false);
-	machine_set_root(&rig, 0, 8 * FRAME_BYTES);
+	paging_set_root(&rig, 0, 8 * FRAME_BYTES);
 	rig_access(0, 0, RIG_SLOW, false);
 	CHECK(rig.region.l1_misses == 2 && rig.region.llc_misses == 1);
-	machine_set_root(&rig, 0, 7 * FRAME_BYTES);
+	paging_set_root(&rig, 0, 7 * FRAME_BYTES);
 	rig_access(0, 0, RIG_SLOW, false);
 	CHECK(rig.region.l1_misses == 2);
-	/* A store drops the line by whatever address another core has it. */
-	machine_set_root(&rig, 1, 9 * FRAME_BYTES);
+	/* A store drops the line from another L1, whatever its virtual address there. */
+	paging_set_root(&rig, 1, 9 * FRAME_BYTES);
 	rig_access(1, 1 * MEGA, RIG_SLOW, true);
 	rig_access(0, 0, RIG_SLOW, false);
 	CHECK(rig.region.l1_misses == 4 && rig.region.snoops == 1);
 	rig_stop();
 }
 
-/* Write to a page, free it, and have it written back: all of it counts for tier. */
+/* Write to a page, free it, and have it written back. Check that only `tier` is accessed. */
 static void place_by_kind(const char *kinds, uint64_t mapping, unsigned int tier)
 {
 	uint64_t lines = FRAME_BYTES / LINE_BYTES;
@@ -289,8 +293,8 @@ static void place_by_kind(const char *kinds, uint64_t mapping, unsigned int tier
 	CHECK(rig.region.tier_stall_ps[!tier] == 0);
 	rig_write_page(512, 0, 0);
 	rig_scatter(4 * MEGA, 8 * MEGA / LINE_BYTES);
-	CHECK(rig.tiers[tier].bytes[TRANSFER_WRITE] == FRAME_BYTES);
-	CHECK(rig.tiers[!tier].bytes[TRANSFER_WRITE] == 0);
+	CHECK(rig.tiers[0][tier].bytes[TRANSFER_WRITE] == FRAME_BYTES);
+	CHECK(rig.tiers[0][!tier].bytes[TRANSFER_WRITE] == 0);
 	rig_stop();
 }
 
@@ -365,7 +369,7 @@ static char *busy_region(const char *more)
 	rig_scatter(RIG_SLOW, 3000);
 	for (int i = 0; i < 1000; i++)
 		rig_touch(512 * FRAME_BYTES + (uint64_t)i * 8 % FRAME_BYTES, i % 3 == 0);
-	machine_dma(&rig, RIG_SLOW, 4096, true, rig_now_ps[0]);
+	access_by_device(&rig, RIG_SLOW, 4096, true, rig_now_ps[0]);
 	rig_touch(1ULL << 40, false);
 	rig_call(KLOC_MACHINE_END);
 	report = strdup(rig.reports);
@@ -400,7 +404,7 @@ static void what_the_cores_refer_to_is_observed(void)
 		references += rig.observer.uses[kind].references;
 		misses += rig.observer.uses[kind].misses;
 	}
-	/* Without those of the device, and of device memory. */
+	/* Accesses of the device and to device memory do not count. */
 	CHECK(references == 4001 && misses == rig.region.llc_misses);
 	rig_stop();
 }
@@ -410,19 +414,20 @@ static void a_device_takes_bandwidth_and_no_time(void)
 	rig_start("");
 	rig_call(KLOC_MACHINE_BEGIN);
 	rig_touch(RIG_SLOW, true);
-	machine_dma(&rig, RIG_SLOW, 4096, true, rig_now_ps[0]);
-	CHECK(rig.tiers[1].bytes[TRANSFER_DMA_WRITE] == 4096 && rig.region.dma_lines == 64);
+	access_by_device(&rig, RIG_SLOW, 4096, true, rig_now_ps[0]);
+	CHECK(rig.tiers[0][1].bytes[TRANSFER_DMA_WRITE] == 4096 && rig.region.dma_lines == 64);
 	CHECK(rig_now_ps[0] == rig.config.insn_ps);
 	/* The line that the core had written was dropped, not written back. */
 	rig_touch(RIG_SLOW, false);
-	CHECK(rig.region.llc_misses == 2 && rig.tiers[1].bytes[TRANSFER_WRITE] == 0);
-	machine_dma(&rig, RIG_SLOW, 4096, false, rig_now_ps[0]);
+	CHECK(rig.region.llc_misses == 2 && rig.tiers[0][1].bytes[TRANSFER_WRITE] == 0);
+	access_by_device(&rig, RIG_SLOW, 4096, false, rig_now_ps[0]);
 	rig_touch(RIG_SLOW, false);			/* reading drops nothing */
 	CHECK(rig.region.l1_misses == 2);
-	CHECK(rig.tiers[1].bytes[TRANSFER_DMA_READ] == 4096);
+	CHECK(rig.tiers[0][1].bytes[TRANSFER_DMA_READ] == 4096);
 	rig_call(KLOC_MACHINE_END);
-	machine_dma(&rig, RIG_SLOW, 4096, true, rig_now_ps[0]);	/* outside of a region */
-	CHECK(rig.tiers[1].bytes[TRANSFER_DMA_WRITE] == 4096);
+	/* Outside of a region. */
+	access_by_device(&rig, RIG_SLOW, 4096, true, rig_now_ps[0]);
+	CHECK(rig.tiers[0][1].bytes[TRANSFER_DMA_WRITE] == 4096);
 	rig_stop();
 }
 
@@ -452,14 +457,14 @@ static void the_end_of_qemu_leaves_a_file(void)
 {
 	remove("out.json");
 	rig_start("");
-	machine_finish(&rig, 0);
+	calls_finish(&rig, 0);
 	CHECK(strstr(rig_output(), "\"complete\": false"));
 	CHECK(strstr(rig_output(), "\"regions\": []"));
 	rig_stop();
 	rig_start("");
 	rig_call(KLOC_MACHINE_BEGIN);
 	rig_scatter(RIG_SLOW, 100);
-	machine_finish(&rig, rig_now_ps[0]);
+	calls_finish(&rig, rig_now_ps[0]);
 	CHECK(strstr(rig_output(), "\"complete\": false"));
 	CHECK(strstr(rig_output(), "\"llc_misses\": 100"));
 	rig_stop();
@@ -496,9 +501,9 @@ static void a_layout_of_another_version_is_refused(void)
 	page = (void *)rig_word(RIG_PAGE);
 	page->magic = KLOC_MACHINE_MAGIC;
 	page->version = KLOC_MACHINE_VERSION + 1;
-	machine_call(&rig, KLOC_MACHINE_LAYOUT, RIG_PAGE, 0);
+	calls_handle(&rig, KLOC_MACHINE_LAYOUT, RIG_PAGE, 0);
 	CHECK(!rig.pages.known && !rig.page);
-	machine_call(&rig, KLOC_MACHINE_LAYOUT, 1ULL << 40, 0);	/* nowhere */
+	calls_handle(&rig, KLOC_MACHINE_LAYOUT, 1ULL << 40, 0);	/* nowhere */
 	CHECK(!rig.pages.known && !rig.page);
 	rig_stop();
 }

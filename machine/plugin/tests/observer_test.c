@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The observer counts lives, references and misses for the right kind of page.
+ */
 #include <string.h>
 
 #include "check.h"

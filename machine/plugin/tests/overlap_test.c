@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Misses overlap, and cores wait, as the rules of overlap.h say; small programs take the
+ * time that follows from these rules.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,10 +28,10 @@ static const struct overlap_config config = {
 
 static const uint64_t no_pointers[OVERLAP_WORDS] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-static const struct overlap_source data = { .frame = 7, .tier = 1, .kind = 3 };
-static const struct overlap_source table = { .frame = 9, .tier = 0, .kind = 5 };
+static const struct overlap_source data = { .frame = 7, .tier = 1 };
+static const struct overlap_source table = { .frame = 9, .tier = 0 };
 
-/* A core that executes what a test tells it to. All its misses have one latency. */
+/* The core under test. All its misses have one latency. */
 static struct overlap overlap;
 static uint64_t now_ps, insn, latency_ps;
 static uint64_t waited_ps[OVERLAP_REASONS];
@@ -88,7 +92,7 @@ static uint64_t load(uint64_t address, const void *content)
 	return miss(address, content, false);
 }
 
-/* Load an address that has nothing to do with any other. */
+/* Load an address that no line points to. */
 static uint64_t load_anywhere(void)
 {
 	return load(0x600000000000ULL + next_random() * LINE_BYTES, no_pointers);
@@ -412,7 +416,7 @@ static void store_through_a_pointer_begins_later(void)
 	arrives_ps = now_ps + LATENCY_PS;
 	CHECK(miss(HEAP, next, true) == 0);
 	CHECK(overlap.start_ps == arrives_ps);
-	/* What needs the line of the store waits for both. */
+	/* A load that depends on the store's line waits for both. */
 	CHECK(load(HEAP + 0x100000, no_pointers) == 2 * LATENCY_PS - 2 * INSN_PS);
 }
 

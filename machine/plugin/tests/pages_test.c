@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The kind of a page is read correctly from each form of struct page.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The rig: a machine on files of its own, whose cores execute one access at a time.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +89,7 @@ static uint64_t latest_ps(void)
 
 void rig_call(unsigned int call)
 {
-	machine_call(&rig, call, latest_ps() / PS_PER_NS, latest_ps());
+	calls_handle(&rig, call, latest_ps() / PS_PER_NS, latest_ps());
 }
 
 uint64_t *rig_word(uint64_t physical)
@@ -109,7 +112,7 @@ struct kloc_machine_page *rig_describe(void)
 		.type_slab = 0xf5, .type_table = 0xf2, .type_buddy = 0xf0,
 		.memmap_base = FRAME_BYTES, .memmap = { FRAME_BYTES },
 	};
-	machine_call(&rig, KLOC_MACHINE_LAYOUT, RIG_PAGE, latest_ps());
+	calls_handle(&rig, KLOC_MACHINE_LAYOUT, RIG_PAGE, latest_ps());
 	CHECK(rig.pages.known);
 	return page;
 }
@@ -164,11 +167,11 @@ void rig_access(unsigned int number, uint64_t address, uint64_t physical, bool s
 		.insn = rig_counts[number].user,
 		.store = store,
 	};
-	if (!machine_access_l1(&rig, number, key, store))
-		machine_access_beyond(&rig, number, &access, physical);
-	machine_filter(core, key, address);
+	if (!access_l1(&rig, number, key, store))
+		access_beyond_l1(&rig, number, &access, physical);
+	access_enter_filter(core, key, address);
 	if (rig.config.observe && ram_find(&rig.ram, physical))
-		machine_observe(&rig, core, key, address, store, rig_now_ps[number]);
+		access_observe(&rig, core, key, address, store, rig_now_ps[number]);
 }
 
 void rig_touch(uint64_t physical, bool store)

@@ -7,7 +7,10 @@
 #ifndef RIG_H
 #define RIG_H
 
+#include "access.h"
+#include "calls.h"
 #include "machine.h"
+#include "paging.h"
 
 #define MEGA		(1ULL << 20)
 #define RIG_SLOW	(16 * MEGA)	/* physical address of the slow tier */
@@ -24,7 +27,7 @@ void rig_enter(void);
 void rig_leave(void);
 
 /*
- * Set up the machine, with lines of configuration besides those of its tiers and memory.
+ * Set up the machine, with more lines of configuration after those of tiers and memory.
  * Latencies are 80 and 240 ns, bandwidths 8 and 1 bytes/ns unless `more` says otherwise.
  */
 void rig_start(const char *more);
@@ -51,7 +54,7 @@ void rig_access(unsigned int core, uint64_t address, uint64_t physical, bool sto
 /* The same of core 0, where the virtual address is the physical one. */
 void rig_touch(uint64_t physical, bool store);
 
-/* Load lines in an order that is no stream, and of which none depends on another. */
+/* Load lines in an order without streams; none depends on another. */
 void rig_scatter(uint64_t from, uint64_t lines);
 
 /* The same order as a linked list: each line has the address of the next one. */

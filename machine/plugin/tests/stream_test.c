@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Streams are recognized up, down and several at a time; scattered lines are no stream.
+ */
 #include "check.h"
 #include "stream.h"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A tier moves whole units, and its latency follows the load.
+ */
 #include "check.h"
 #include "overlap.h"
 #include "tier.h"
@@ -167,9 +170,9 @@ static uint64_t miss_on_all_cores(uint64_t quantum_ps, uint64_t end_ps)
 }
 
 /*
- * Forty lines under way and 2.5 ns for each: utilisation is 40 x 2.5 / (100 x factor). That
- * and the curve agree at 0.625 and a factor of 1.6, and nowhere else. The curve is steep
- * there: the two must not swing, whatever the quantum is.
+ * Forty lines under way and 2.5 ns for each: utilisation is 40 x 2.5 / (100 x factor), and
+ * meets the curve only at 0.625, with a factor of 1.6. The curve is steep there: latency
+ * and utilisation must not oscillate, whatever the quantum is.
  */
 static void cores_settle_on_the_curve(void)
 {

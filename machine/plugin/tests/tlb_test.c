@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * TLBs keep, replace and drop entries as they should, and walks read the right tables.
+ */
 #include <string.h>
 
 #include "check.h"
