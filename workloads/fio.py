@@ -5,7 +5,8 @@ A control: all offsets in one large file are equally likely. No page is hotter t
 another, so a policy gains nothing by finding hot pages.
 
 - Load: write the file. It is in page cache afterwards.
-- Start, not measured: start fio; each thread waits for the measured phase.
+- Start, not measured: start the fio that is measured, whose threads wait for the measured
+  phase. The first slice of the warm-up does that, because fio sleeps for 0.35 s when it starts.
 - Measured: 16 threads do the same number of reads and writes of 4 KiB each, half of
   them reads, at uniform offsets in one file of 640 MiB.
 - Warm-up: slices of an eighth of the operations.
@@ -16,8 +17,10 @@ another, so a policy gains nothing by finding hot pages.
 
 Limits
 
-- fio sleeps for 0.7 s in each slice of the warm-up, when it starts and ends. So the
-  kernel has more idle time there than under other workloads.
+- fio sleeps for 0.35 s when it starts, in each slice of the warm-up. So the kernel has more
+  idle time there than under other workloads. A slice ends when the threads are done. Its fio
+  sleeps for 0.35 s before it ends, and does so in the next slice, or in the measured phase: a
+  process that exits.
 - The seed changes the random offsets and the order of reads and writes, not what
   is loaded.
 """
@@ -78,39 +81,54 @@ def _setup(size: Size, seed: int) -> str:
 
 
 def _run(size: Size, seed: str) -> str:
+    """Return the options of fio with threads that report their end on DONE."""
     job = _job(size, "randrw", THREADS)
-    return f"{job} --do_verify=0 --io_size={_operations(size) * BLOCK} --randseed={seed}"
+    # fio appends a redirection to such a command; the braces protect ours.
+    ended = f"--exec_postrun='{{ echo >{DONE}; }}'"
+    return f"{job} --do_verify=0 --io_size={_operations(size) * BLOCK} --randseed={seed} {ended}"
+
+
+# Wait for the threads. A process that ends with an error says "failed" on DONE. Opened both ways,
+# DONE does not end when one thread has written to it.
+WAIT = f"""
+for thread in $(seq {THREADS}); do read done <&3; test "$done" != failed; done
+"""
 
 
 def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice."""
+    """Return the script of a slice. The first one starts the fio of the measured phase, too."""
     slice_seed = f"$(({seed} + {WARM_SEED} * $1))"
-    return f"fio {_run(size.slice(), slice_seed)} --minimal >/dev/null\n"
+    return f"""
+if [ "$1" = 1 ]; then
+{_start(size, seed)}
+fi
+exec 3<>{DONE}
+fio {_run(size.slice(), slice_seed)} --minimal >/dev/null || echo failed >&3 &
+{WAIT}"""
 
 
 def _start(size: Size, seed: int) -> str:
     """Return the script that starts fio and waits until all its threads wait on GO.
 
-    fio sleeps for 0.35 s when it starts and ends; outside the measured phase that costs nothing.
+    It does nothing if the warm-up has done that already.
     """
-    # fio appends a redirection to each of these commands; the braces protect ours.
-    wait = f"--exec_prerun='{{ read go <{GO}; }}; :' --exec_postrun='{{ echo >{DONE}; }}'"
+    wait = f"--exec_prerun='{{ read go <{GO}; }}; :'"
     output = f"--output-format=json+ --output={REPORT}.draft"
     return f"""
-mkfifo {GO} {DONE}
-fio {_run(size, str(seed))} {wait} {output} >/run/kloc/fio.log 2>&1 \\
-    && mv {REPORT}.draft {REPORT} &
-until [ "$(pgrep -c -f '^sh -c .*read go')" = {THREADS} ]; do sleep 0.05; done
+if ! [ -e {GO} ]; then
+    mkfifo {GO} {DONE}
+    fio {_run(size, str(seed))} {wait} {output} >/run/kloc/fio.log 2>&1 \\
+        && mv {REPORT}.draft {REPORT} || echo failed >{DONE} &
+    until [ "$(pgrep -c -f '^sh -c .*read go')" = {THREADS} ]; do sleep 0.05; done
+fi
 """
 
 
 def _measured(size: Size, seed: int) -> str:
     return f"""
-# Open both ways, so that it does not end when one thread has written to it.
 exec 3<>{DONE}
 : >{GO}
-for thread in $(seq {THREADS}); do read done <&3; done
-"""
+{WAIT}"""
 
 
 def _check(size: Size, seed: int) -> str:

@@ -7,7 +7,9 @@ disk".
 - Load: start 8 servers and let each populate itself with 50,000 keys with values of
   1 KiB. Hot keys are spread over a server's memory.
 - Warm-up: slices of an eighth of the measured requests. In the first slice the first
-  server begins to write a checkpoint. The region begins when that is complete.
+  server begins to write a checkpoint. If it is not complete after the last slice, the
+  clients go on with such requests until it is: the servers are never idle before the
+  measured phase.
 - Measured: each server has four clients, with pipelines of 16 requests (workloads/
   src/redis_clients.c). 75 % of the requests are SET and the others GET; 95 % are for
   the hot keys, which are 5 % of all keys. Meanwhile the first server writes its
@@ -17,6 +19,9 @@ disk".
 - Check: each reply was right. No server lost a key or reported an error, and the
   checkpoint is readable and holds all keys.
 
+By default Redis asks the kernel not to give it huge pages. The servers of redis-huge do
+not (disable-thp no), so that they have them where the kernel's setting is `always`.
+
 Limits
 
 - The seed changes which keys the clients choose, not what is loaded.
@@ -25,6 +30,8 @@ Limits
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 
 from kloc.measure.workload import (
     SLICES_MAX,
@@ -50,6 +57,9 @@ SETS = 75
 # The hot keys, as a fraction of all keys.
 HOT = 1 / 20
 DUMP = "/data/0/dump.rdb"
+# How often a second the servers do their housekeeping, in which they notice the end of a
+# checkpoint: often until the measured phase begins. In that, WARM_HZ would be 1 % of their time.
+WARM_HZ, HZ = 10, 1
 
 
 def _clients(mode: str, options: str = "") -> str:
@@ -57,26 +67,29 @@ def _clients(mode: str, options: str = "") -> str:
     return f"redis_clients {mode} servers={SERVERS} port={PORT} {options}\n"
 
 
-def _setup(size: Size, seed: int) -> str:
+def _setup(size: Size, seed: int, *, options: str = "") -> str:
     return f"""
 for i in $(seq 0 {SERVERS - 1}); do
     mkdir -p /data/$i
-    # --hz: ten times a second each server would bring its statistics up to date, 1 % of its time.
-    redis-server --port $(({PORT} + i)) --dir /data/$i --save "" --rdbcompression no --hz 1 \\
-        --enable-debug-command local --daemonize yes --logfile /data/$i/log
+    redis-server --port $(({PORT} + i)) --dir /data/$i --save "" --rdbcompression no \\
+        --hz {WARM_HZ} --enable-debug-command local --daemonize yes --logfile /data/$i/log{options}
 done
 sleep 1
 {_clients("load", f"keys={size.loaded(KEYS)} value={VALUE}")}"""
 
 
+def _requests_of(size: Size, seed: str) -> str:
+    """Return the options of the clients that say what requests are like."""
+    keys = size.loaded(KEYS)
+    return (
+        f"keys={keys} value={VALUE} clients={CLIENTS} pipeline={PIPELINE} sets={SETS} "
+        f"hot={round(keys * HOT)} seed={seed}"
+    )
+
+
 def _run(size: Size, seed: str, dump: str) -> str:
     """Return the script of a size's requests. `dump` is an option of the clients."""
-    keys = size.loaded(KEYS)
-    return _clients(
-        "run",
-        f"keys={keys} value={VALUE} clients={CLIENTS} pipeline={PIPELINE} sets={SETS} "
-        f"hot={round(keys * HOT)} requests={_requests(size)} seed={seed} {dump}",
-    )
+    return _clients("run", f"{_requests_of(size, seed)} requests={_requests(size)} {dump}")
 
 
 def _requests(size: Size) -> int:
@@ -91,7 +104,9 @@ def _warm_up(size: Size, seed: int) -> str:
 
 
 def _start(size: Size, seed: int) -> str:
-    return _clients("wait")
+    """Return the script that goes on as the warm-up did until its checkpoint is complete."""
+    # Slices have the numbers from 1 on.
+    return _clients("until_saved", f"hz={HZ} {_requests_of(size, f'{seed}')}")
 
 
 def _measured(size: Size, seed: int) -> str:
@@ -128,8 +143,8 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
 
 
 def workloads() -> Iterable[Workload]:
-    """Return redis."""
-    yield Workload(
+    """Return redis, and redis-huge, whose servers may have huge pages."""
+    redis = Workload(
         name="redis",
         summary="Redis: 8 servers, 32 clients over TCP, 75 % SET, 25 % GET, one checkpoint to disk",
         packages=("redis-server", "redis-tools"),
@@ -141,4 +156,11 @@ def workloads() -> Iterable[Workload]:
         measured=_measured,
         check=_check,
         outcome=_outcome,
+    )
+    yield redis
+    yield replace(
+        redis,
+        name="redis-huge",
+        summary="redis with transparent huge pages (disable-thp no)",
+        setup=partial(_setup, options=" --disable-thp no"),
     )

@@ -24,6 +24,13 @@ write to one of them would leave half of the cores idle: a database has one log.
 rocksdb keeps at most 272 files of all databases open, 10 of each database's not
 tables; rocksdb-openfiles keeps all open.
 
+rocksdb-steady is rocksdb with the same compaction in each measured phase: the databases
+are overwritten at preparation until a write causes as much compaction as any later one,
+each is in another phase of its cycle of flushes and compactions, and compaction keeps
+up with the writers, which wait when a database has six files in level 0. In rocksdb,
+all databases begin to compact at the same time, which a slower policy reaches in an
+earlier slice or a later one.
+
 Limits
 
 - The kernel's share of time is below the paper's: see docs/workloads.md.
@@ -36,6 +43,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 
+from kloc.measure import served
 from kloc.measure.workload import (
     SLICES_MAX,
     WARM_SEED,
@@ -65,48 +73,36 @@ BLOCK_CACHE = 1 << 20
 SKEW = 6
 # Table files that all databases together keep open; each of them keeps ten places for other files.
 OPEN_FILES = DATABASES * 34
-ASK, ANSWER = "/run/kloc/ask", "/run/kloc/answer"
 
 
-def _options(size: Size, open_files: int) -> str:
+def _options(size: Size, open_files: int, steady: bool) -> str:
     return (
         f"db=/data/db databases={DATABASES} keys={size.loaded(KEYS)} value={VALUE} "
         f"memtable={TABLE} table={TABLE} level={8 * TABLE} block={BLOCK} cache={BLOCK_CACHE} "
-        f"open_files={open_files}"
+        f"open_files={open_files}" + (" steady=1" if steady else "")
     )
 
 
-def _prepare(size: Size, seed: int) -> str:
+def _prepare(size: Size, seed: int, *, steady: bool) -> str:
     return f"""
-rocksdb_clients load {_options(size, 0)}
+rocksdb_clients load {_options(size, 0, steady)}
 test "$(ls /data/db/*/*.sst | wc -l)" -ge {size.loaded(KEYS) * VALUE // (6 << 20)}
 """
 
 
-def _setup(size: Size, seed: int, *, open_files: int) -> str:
+def _setup(size: Size, seed: int, *, open_files: int, steady: bool) -> str:
     """Return the script that starts the server and waits until it is ready."""
+    server = (
+        f"rocksdb_clients serve clients={CLIENTS} turn={TURN} skew={SKEW} "
+        f"{_options(size, open_files, steady)}"
+    )
     return f"""
 cat /data/db/*/*.sst >/dev/null
-mkfifo {ASK} {ANSWER}
-rocksdb_clients serve ask={ASK} answer={ANSWER} clients={CLIENTS} turn={TURN} skew={SKEW} \\
-    {_options(size, open_files)} &
-{_answer("ready")}"""
-
-
-def _answer(expected: str) -> str:
-    """Return the script that prints the server's answer, and fails if it is an error."""
-    return (
-        f"cat {ANSWER} >/run/kloc/said\ncat /run/kloc/said\ngrep -q '^{expected}' /run/kloc/said\n"
-    )
-
-
-def _ask(command: str, expected: str) -> str:
-    """Return the script that sends the server a command, and prints its answer."""
-    return f'echo "{command}" >{ASK}\n{_answer(expected)}'
+{served.start(server)}"""
 
 
 def _run(size: Size, seed: str) -> str:
-    return _ask(f"run {_turns(size)} {seed}", KINDS[0])
+    return served.ask(f"run {_turns(size)} {seed}", KINDS[0])
 
 
 def _turns(size: Size) -> int:
@@ -123,7 +119,7 @@ def _measured(size: Size, seed: int) -> str:
 
 
 def _check(size: Size, seed: int) -> str:
-    return _ask("stop", "keys")
+    return served.ask("stop", "keys")
 
 
 def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
@@ -144,18 +140,24 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
 
 
 def workloads() -> Iterable[Workload]:
-    """Return rocksdb, and rocksdb-openfiles, which keeps every table file open."""
-    for name, summary, open_files in (
-        ("rocksdb", "RocksDB: 16 clients, random and sequential reads and writes", OPEN_FILES),
-        ("rocksdb-openfiles", "rocksdb with every table file kept open", 0),
+    """Return rocksdb and its variants: all files open, and compaction in its steady state."""
+    for name, summary, open_files, steady in (
+        (
+            "rocksdb",
+            "RocksDB: 16 clients, random and sequential reads and writes",
+            OPEN_FILES,
+            False,
+        ),
+        ("rocksdb-openfiles", "rocksdb with every table file kept open", 0, False),
+        ("rocksdb-steady", "rocksdb with as much compaction in each region", OPEN_FILES, True),
     ):
         yield Workload(
             name=name,
             summary=summary,
             packages=("rocksdb-tools",),
             programs=("rocksdb_clients.c",),
-            prepare=_prepare,
-            setup=partial(_setup, open_files=open_files),
+            prepare=partial(_prepare, steady=steady),
+            setup=partial(_setup, open_files=open_files, steady=steady),
             warm_up=_warm_up,
             slices_max=SLICES_MAX,
             measured=_measured,

@@ -5,7 +5,7 @@ Most memory of the paper's production service is not in its working set: about 9
 reclaims what was not touched for 30 seconds.
 
 - Load: start a server (workloads/src/idle_service.c) with 64 MiB of memory, of which a
-  half can be compressed away.
+  half can be compressed away, and leave it alone for 0.1 s.
 - Measured: the server is idle for 6 s of the machine's time, 256 s of the full-size
   machine. A health check reads a tenth of its memory every 100 us, 4.3 ms of the
   full-size machine, so that DAMON, which samples every 5 ms there, sees what is in use.
@@ -17,7 +17,8 @@ reclaims what was not touched for 30 seconds.
 
 Limits
 
-- Throughput says nothing: the idle time is a part of the region.
+- Throughput says nothing: the idle time is a part of the region. It is idle on purpose, and so
+  has no warm-up; nothing waits before the region.
 - The idle time is the same for all sizes, because a scheme's age is, too.
 """
 
@@ -47,7 +48,12 @@ SAMPLE = re.compile(r"^rss (\d+) (\d+)$", re.M)
 
 
 def _setup(size: Size, seed: int) -> str:
-    return f"idle_service serve mib={size.loaded(MIB)} </dev/null >/dev/null 2>&1\n"
+    # Nobody asks anything for 0.1 s (4 s of the full-size machine). If health checks begin at once,
+    # DAMON's first regions mix memory in use with idle memory, and may do so until the end.
+    return f"""
+idle_service serve mib={size.loaded(MIB)} </dev/null >/dev/null 2>&1
+sleep 0.1
+"""
 
 
 def _measured(size: Size, seed: int) -> str:

@@ -3,6 +3,8 @@
  * redis_clients load servers=N port=N keys=N value=N
  * redis_clients run servers=N port=N keys=N value=N clients=N pipeline=N sets=N hot=N
  *		     requests=N seed=N from=N to=N [dump=FILE]
+ * redis_clients until_saved servers=N port=N hz=N keys=N value=N clients=N pipeline=N
+ *			     sets=N hot=N seed=N
  * redis_clients wait servers=N port=N
  * redis_clients check servers=N port=N
  *
@@ -28,8 +30,12 @@
  *	slice NUMBER COUNT	the requests that ended in a slice of SLICE_NS
  *	time FROM TO COUNT	the histogram of the times of pipelines
  *
- * `wait` ends when no server is busy with a checkpoint: each notices the end of one only
- * when it looks after its housekeeping.
+ * `until_saved` makes requests as `run` does, but for as long as a server is busy with a
+ * checkpoint, and none if no server is. Then it tells all servers to do their housekeeping
+ * `hz` times a second.
+ *
+ * `wait` ends when no server is busy with a checkpoint. A server notices the end of one only
+ * in its housekeeping.
  *
  * `check` prints the numbers of keys and of kinds of errors of each server: "keys N",
  * "errors N".
@@ -56,7 +62,9 @@
 /* A prime, which shares no factor with a number of keys: see key_of(). */
 #define STRIDE 15485863
 #define REPLY_SECONDS 60
-#define POLL_US 1000
+#define POLL_US 2000
+/* More requests than are ever made. */
+#define UNLIMITED (1ul << 62)
 
 #define OK "+OK\r\n"
 #define REQUEST_HEAD 80
@@ -74,7 +82,7 @@ static struct {
 } *shared;
 
 static unsigned long servers, port, keys, value, clients, pipeline, sets, hot, requests, seed;
-static unsigned long from, to;
+static unsigned long from, to, hz;
 static const char *dump;
 
 static const struct setting known[] = {
@@ -82,7 +90,8 @@ static const struct setting known[] = {
 	{ "value", &value, NULL }, { "clients", &clients, NULL },
 	{ "pipeline", &pipeline, NULL }, { "sets", &sets, NULL }, { "hot", &hot, NULL },
 	{ "requests", &requests, NULL }, { "seed", &seed, NULL }, { "from", &from, NULL },
-	{ "to", &to, NULL }, { "dump", NULL, &dump }, { NULL, NULL, NULL },
+	{ "to", &to, NULL }, { "hz", &hz, NULL }, { "dump", NULL, &dump },
+	{ NULL, NULL, NULL },
 };
 
 static int connect_to(unsigned long server)
@@ -310,7 +319,8 @@ static void start_client(unsigned long number, int ready[2], int go[2])
 	exit(0);
 }
 
-static void make_requests(void)
+/* Start all clients. They begin to make requests once they have all connected. */
+static void start_clients(void)
 {
 	unsigned long count = servers * clients;
 	int ready[2], go[2];
@@ -333,7 +343,11 @@ static void make_requests(void)
 	}
 	shared->began = now();
 	close(go[1]);
-	for (unsigned long number = 0; number < count; number++) {
+}
+
+static void wait_for_clients(void)
+{
+	for (unsigned long number = 0; number < servers * clients; number++) {
 		int status;
 
 		if (wait(&status) < 0 || status)
@@ -358,7 +372,8 @@ static void report(void)
 		print_times(stdout, &shared->clients[i].times);
 }
 
-static void run(void)
+/* Check the settings of requests, and get the memory that clients share. */
+static void prepare_requests(void)
 {
 	if (!servers || !clients || servers * clients > CLIENTS_MAX)
 		errx(2, "at most %d clients of all servers", CLIENTS_MAX);
@@ -367,30 +382,74 @@ static void run(void)
 		     VALUE_MAX);
 	if (!keys || !hot || hot > keys)
 		errx(2, "no keys, or more hot keys than keys");
-	requests = requests / pipeline * pipeline;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	if (shared == MAP_FAILED)
 		err(1, "mmap");
-	make_requests();
+}
+
+static void run(void)
+{
+	prepare_requests();
+	requests = requests / pipeline * pipeline;
+	start_clients();
+	wait_for_clients();
 	report();
+}
+
+/* Return whether a server is busy with a checkpoint. */
+static bool is_saving(unsigned long server)
+{
+	char info[INFO_BYTES];
+	int client = connect_to(server);
+
+	receive_info(client, "persistence", info, sizeof(info));
+	close(client);
+	return !strstr(info, "rdb_bgsave_in_progress:0");
+}
+
+static bool any_is_saving(void)
+{
+	for (unsigned long server = 0; server < servers; server++)
+		if (is_saving(server))
+			return true;
+	return false;
 }
 
 static void wait_for_checkpoints(void)
 {
-	char info[INFO_BYTES];
+	for (unsigned long server = 0; server < servers; server++)
+		while (is_saving(server))
+			usleep(POLL_US);
+}
 
+static void set_hz(void)
+{
+	char text[80], line[80];
+
+	snprintf(text, sizeof(text), "CONFIG SET hz %lu\r\n", hz);
 	for (unsigned long server = 0; server < servers; server++) {
 		int client = connect_to(server);
 
-		for (;;) {
-			receive_info(client, "persistence", info, sizeof(info));
-			if (strstr(info, "rdb_bgsave_in_progress:0"))
-				break;
-			usleep(POLL_US);
-		}
+		command(client, text, line, sizeof(line));
 		close(client);
 	}
+}
+
+static void run_until_saved(void)
+{
+	if (!any_is_saving()) {
+		set_hz();
+		return;
+	}
+	prepare_requests();
+	requests = UNLIMITED;
+	start_clients();
+	wait_for_checkpoints();
+	set_hz();
+	/* The clients are busy until here, and end when all requests are claimed. */
+	__atomic_store_n(&shared->claimed, requests, __ATOMIC_RELAXED);
+	wait_for_clients();
 }
 
 static void check(void)
@@ -417,11 +476,13 @@ int main(int argc, char **argv)
 		load();
 	else if (argc > 2 && !strcmp(argv[1], "run"))
 		run();
+	else if (argc > 2 && !strcmp(argv[1], "until_saved"))
+		run_until_saved();
 	else if (argc > 2 && !strcmp(argv[1], "wait"))
 		wait_for_checkpoints();
 	else if (argc > 2 && !strcmp(argv[1], "check"))
 		check();
 	else
-		errx(2, "usage: redis_clients load|run|wait|check NAME=VALUE...");
+		errx(2, "usage: redis_clients load|run|until_saved|wait|check NAME=VALUE...");
 	return 0;
 }

@@ -15,6 +15,11 @@
  * `load` fills the databases with their keys in order, without a write-ahead log, so that each
  * memtable becomes a table file. It completes compaction.
  *
+ * With steady=1, it then overwrites keys, as often as it takes until all writes of as many keys
+ * cause about the same compaction, and completes that. The databases have different numbers of
+ * files in level 0 at the end, and when they are opened, memtables that are full to different
+ * degrees: they are not all compacted at the same time.
+ *
  * `serve` opens the databases, writes "ready" to `answer`, and then obeys the lines that it
  * reads from `ask`:
  *
@@ -54,12 +59,23 @@
 #define BYTES_PER_SYNC (1 << 20)
 /* So many that writers seldom wait for a flush, as on a server that is not overloaded. */
 #define MEMTABLES 6
+/* Memtables that age() writes to a database. */
+#define AGE 48
+/* So many files in level 0 are compacted: RocksDB's default. */
+#define LEVEL0_FILES 4
+/*
+ * With so many files in level 0, writers of a database wait for its compaction. So what there is
+ * to compact is bounded, and compaction follows from what is written, however fast the machine is.
+ */
+#define LEVEL0_STOP 6
 /* A prime, which shares no factor with a number of keys: see skewed_key(). */
 #define STRIDE 15485863
 #define THREADS_MAX 64
 #define DATABASES_MAX 16
 /* Flushes and compactions that run at a time, of all databases. */
 #define JOBS 4
+/* The same with steady=1: they keep up with the writers. */
+#define STEADY_JOBS 8
 /* Writes of one key take turns: so many keys can be written at a time. */
 #define LOCKS 1024
 #define LINE 80
@@ -80,7 +96,7 @@ static const char *const kinds[KINDS] = {
 #define fail(...) (warnx(__VA_ARGS__), _exit(1))
 
 static const char *db_path, *ask_path, *answer_path;
-static unsigned long keys, value, memtable, table, level, block, cache, open_files;
+static unsigned long keys, value, memtable, table, level, block, cache, open_files, steady;
 static unsigned long databases, clients, turn_length, skew;
 
 /*
@@ -92,6 +108,7 @@ static const struct setting known[] = {
 	{ "keys", &keys, NULL }, { "value", &value, NULL }, { "memtable", &memtable, NULL },
 	{ "table", &table, NULL }, { "level", &level, NULL }, { "block", &block, NULL },
 	{ "cache", &cache, NULL }, { "open_files", &open_files, NULL },
+	{ "steady", &steady, NULL },
 	{ "databases", &databases, NULL }, { "clients", &clients, NULL }, { "turn", &turn_length, NULL }, { "skew", &skew, NULL },
 	{ NULL, NULL, NULL },
 };
@@ -166,7 +183,12 @@ static void open_databases(void)
 	rocksdb_options_set_max_write_buffer_number(with, MEMTABLES);
 	rocksdb_options_set_target_file_size_base(with, table);
 	rocksdb_options_set_max_bytes_for_level_base(with, level);
-	rocksdb_options_set_max_background_jobs(with, JOBS);
+	rocksdb_options_set_max_background_jobs(with, steady ? STEADY_JOBS : JOBS);
+	if (steady) {
+		rocksdb_options_set_level0_file_num_compaction_trigger(with, LEVEL0_FILES);
+		rocksdb_options_set_level0_slowdown_writes_trigger(with, LEVEL0_STOP);
+		rocksdb_options_set_level0_stop_writes_trigger(with, LEVEL0_STOP);
+	}
 	/* As db_bench does by default. */
 	rocksdb_options_set_enable_pipelined_write(with, 1);
 	/* Clients outnumber cores: who waits for a log must not spin. */
@@ -249,34 +271,114 @@ static uint32_t last_version(unsigned long number)
 	return __atomic_load_n(&versions[number], __ATOMIC_ACQUIRE);
 }
 
-static void load(rocksdb_t *db, unsigned long from, unsigned long to)
+/*
+ * Return to how many keys a memtable is filled: it is flushed before it is full, because RocksDB
+ * would flush several full ones to one file.
+ */
+static unsigned long memtable_keys(void)
 {
-	rocksdb_flushoptions_t *flushing = rocksdb_flushoptions_create();
-	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
-	/*
-	 * Keys to a memtable: it is flushed before it is full, because RocksDB would flush
-	 * several full ones to one file.
-	 */
-	unsigned long each = memtable / (value + 2 * KEY) * 7 / 8;
+	return memtable / (value + 2 * KEY) * 7 / 8;
+}
+
+/* Write the batch, which is empty afterwards. */
+static void write_batch(rocksdb_t *db, rocksdb_writebatch_t *batch)
+{
 	char *error = NULL;
 
-	rocksdb_writeoptions_disable_WAL(writing, 1);
+	rocksdb_write(db, writing, batch, &error);
+	check(error);
+	rocksdb_writebatch_clear(batch);
+}
+
+/*
+ * Overwrite @count keys of a database with what they have: half of them in sequence, so that the
+ * last is followed by the first key that serve overwrites in sequence, and half drawn.
+ */
+static void overwrite(unsigned long database, unsigned long count, struct random *random)
+{
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	unsigned long first = first_key(database), has = first_key(database + 1) - first;
+
+	for (unsigned long at = 0; at < count; at++) {
+		unsigned long number = at % 2 ? draw(random, has) : has - 1 - at / 2 % has;
+
+		add_pair(batch, first + number, 0);
+		if (at % BATCH == BATCH - 1 || at + 1 == count)
+			write_batch(dbs[database], batch);
+	}
+	rocksdb_writebatch_destroy(batch);
+}
+
+static void flush(rocksdb_t *db)
+{
+	rocksdb_flushoptions_t *flushing = rocksdb_flushoptions_create();
+	char *error = NULL;
+
+	rocksdb_flush(db, flushing, &error);
+	check(error);
+	rocksdb_flushoptions_destroy(flushing);
+}
+
+static void finish_compaction(rocksdb_t *db)
+{
+	rocksdb_wait_for_compact_options_t *all = rocksdb_wait_for_compact_options_create();
+	char *error = NULL;
+
+	rocksdb_wait_for_compact(db, all, &error);
+	check(error);
+	rocksdb_wait_for_compact_options_destroy(all);
+}
+
+static void load(unsigned long database)
+{
+	unsigned long from = first_key(database), to = first_key(database + 1);
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	unsigned long each = memtable_keys();
+
 	for (unsigned long at = from; at < to; at++) {
 		unsigned long count = at - from + 1;
 
 		add_pair(batch, at, 0);
-		if (count % BATCH == 0 || count % each == 0 || at + 1 == to) {
-			rocksdb_write(db, writing, batch, &error);
-			check(error);
-			rocksdb_writebatch_clear(batch);
-		}
-		if (count % each == 0 || at + 1 == to) {
-			rocksdb_flush(db, flushing, &error);
-			check(error);
-		}
+		if (count % BATCH == 0 || count % each == 0 || at + 1 == to)
+			write_batch(dbs[database], batch);
+		if (count % each == 0 || at + 1 == to)
+			flush(dbs[database]);
 	}
-	rocksdb_wait_for_compact(db, rocksdb_wait_for_compact_options_create(), &error);
-	check(error);
+	rocksdb_writebatch_destroy(batch);
+	finish_compaction(dbs[database]);
+}
+
+/* Return the number of files in level 0, which are compacted when there are LEVEL0_FILES. */
+static unsigned long level0_files(rocksdb_t *db)
+{
+	char *text = rocksdb_property_value(db, "rocksdb.num-files-at-level0");
+	unsigned long count = text ? number(text) : 0;
+
+	free(text);
+	return count;
+}
+
+/* Overwrite keys until compaction is in its steady state, with an own phase of each database. */
+static void age(unsigned long database)
+{
+	struct random random = { .state = mix(database) };
+	unsigned long flushed = 0;
+
+	while (flushed < AGE || level0_files(dbs[database]) != database % LEVEL0_FILES) {
+		overwrite(database, memtable_keys(), &random);
+		flush(dbs[database]);
+		finish_compaction(dbs[database]);
+		flushed++;
+	}
+}
+
+/* Let the memtables of the databases become full one after the other, and not all at a time. */
+static void stagger_memtables(void)
+{
+	struct random random = { .state = 1 };
+
+	for (unsigned long database = 0; database < databases; database++)
+		overwrite(database, memtable_keys() * database / databases, &random);
 }
 
 /* Return a key: few are chosen often, and those lie far apart. */
@@ -538,6 +640,8 @@ static void serve(void)
 	if (!versions)
 		fail("no memory for the versions of %lu keys", keys);
 	open_databases();
+	if (steady)
+		stagger_memtables();
 	start_threads();
 	fprintf(answer, "ready\n");
 	do {
@@ -567,8 +671,12 @@ int main(int count, char **arguments)
 	writing = rocksdb_writeoptions_create();
 	if (!strcmp(arguments[1], "load")) {
 		open_databases();
-		for (unsigned long at = 0; at < databases; at++)
-			load(dbs[at], first_key(at), first_key(at + 1));
+		rocksdb_writeoptions_disable_WAL(writing, 1);
+		for (unsigned long at = 0; at < databases; at++) {
+			load(at);
+			if (steady)
+				age(at);
+		}
 		close_databases();
 	} else if (!strcmp(arguments[1], "serve")) {
 		if (!ask_path || !answer_path || !clients || !turn_length)
