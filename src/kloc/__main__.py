@@ -1,8 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs kloc as `python -m kloc`; the launcher does this."""
 
+import signal
 import sys
 
-from kloc.cli import main
 
-sys.exit(main())
+def _main() -> int:
+    """Run kloc, and return its exit status, after Ctrl-C as well."""
+    try:
+        from kloc import cli
+        from kloc.base import crash, terminal
+
+        terminal.name_stdout()
+        crash.report_those_of_threads()
+        return cli.main()
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        # Python would print a traceback if it was interrupted while it ends.
+        if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+sys.exit(_main())

@@ -10,42 +10,71 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from kloc import __version__, commands
-from kloc.base import cache, environment, terminal
+from kloc.base import cache, crash, environment, revision, terminal
 from kloc.base.errors import KlocError, UsageError, explained
-from kloc.base.paths import PROJECT
 from kloc.commands import help, parser
 
 FAILED = 1
 INTERRUPTED = 130
 
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that interrupt kloc."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line `argv` (default: this process's) and return the exit status."""
-    _catch_signals()
+    """Run the command line `argv` (default: this process's) and return the exit status.
+
+    Raises nothing but SystemExit: an unexpected error is reported by kloc.base.crash.
+    """
     try:
+        return _main(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:
+        # A second Ctrl-C, during what the first one made kloc do.
+        return INTERRUPTED
+    except Exception as error:
+        return crash.report(error, version())
+
+
+def _main(argv: Sequence[str]) -> int:
+    """Run the command line; report the errors that are expected."""
+    try:
+        _catch_signals()
         if "_ARGCOMPLETE" in os.environ:
             _complete()
-        args = parse(sys.argv[1:] if argv is None else argv)
+        try:
+            args = parse(argv)
+        except SystemExit:
+            # At its end, Python would ignore that this fails; so below.
+            sys.stdout.flush()
+            raise
         _apply_common_options(args)
         command: commands.Command = args.command
-        return command.load().run(args)
+        status = command.load().run(args)
+        sys.stdout.flush()
+        return status
     except KlocError as error:
         _report(error)
-        return parser.USAGE_STATUS if isinstance(error, UsageError) else FAILED
+        return error.status
     except KeyboardInterrupt:
         terminal.say("kloc: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
         return FAILED
     except (OSError, subprocess.CalledProcessError) as error:
         terminal.detail(traceback.format_exc().rstrip())
-        _report(explained(error))
-        return FAILED
+        if isinstance(error, OSError) and error.filename == terminal.STDOUT:
+            _discard_stdout()
+            reason = f"cannot write to {terminal.STDOUT}: {error.strerror}"
+            _report(KlocError(reason, "make space where it goes, or send it elsewhere"))
+            return FAILED
+        _report(found := explained(error))
+        return found.status
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -68,6 +97,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if name == "help":
         return parse([*rest[:1], "--help"])
     args.command = command = commands.find(name)
+    # Help needs no network: nothing is installed for it.
+    if {"-h", "--help"} & set(rest) and not all(map(environment.has, command.needs)):
+        print(help.stored(command.name), end="")
+        raise SystemExit(0)
     for extra in command.needs:
         environment.require(extra, f"kloc {command.name}")
     command_parser = parser.Parser(prog=f"kloc {command.name}")
@@ -81,14 +114,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def version() -> str:
     """Return kloc's version, with the checkout's commit if that is known."""
-    if not (PROJECT / ".git").exists():
-        return f"kloc {__version__}"
-    try:
-        git = ["git", "-C", str(PROJECT), "rev-parse", "--short=12", "HEAD"]
-        done = subprocess.run(git, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return f"kloc {__version__}"
-    return f"kloc {__version__} ({done.stdout.strip()})"
+    commit = revision.commit()
+    return f"kloc {__version__}" + ("" if commit == revision.UNKNOWN else f" ({commit})")
 
 
 class _PrintVersion(argparse.Action):
@@ -152,11 +179,16 @@ def _complete() -> None:
 
 
 def _catch_signals() -> None:
-    """Treat SIGTERM and a closing terminal as Ctrl-C, so that everything is cleaned up."""
+    """Treat SIGTERM and a closing terminal as Ctrl-C, so that everything is cleaned up.
+
+    The launcher has blocked these signals, because Python prints a traceback if one of them arrives
+    while it starts. Here they are let in.
+    """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # nohup ignores SIGHUP so that kloc keeps running.
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
 
 
 def _apply_common_options(args: argparse.Namespace) -> None:
@@ -169,7 +201,14 @@ def _apply_common_options(args: argparse.Namespace) -> None:
         cache.hold(own)
 
 
+def _discard_stdout() -> None:
+    """Let what Python still has for stdout go nowhere, so that it ends without a message."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _report(error: KlocError) -> None:
-    terminal.say(f"kloc: {error.message}")
-    if error.hint:
-        terminal.say(error.hint)
+    # If stderr cannot be written, the exit status has to do.
+    with suppress(OSError):
+        terminal.say(f"kloc: {error.message}")
+        if error.hint:
+            terminal.say(error.hint)

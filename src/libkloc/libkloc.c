@@ -21,6 +21,7 @@
 #endif
 
 #define SETTINGS	KLOC_ROOT "/sys/kernel/mm/kloc"
+#define LIMITS		KLOC_ROOT "/sys/kernel/mm/tiering"
 #define CGROUPS		KLOC_ROOT "/sys/fs/cgroup"
 #define OWN_CGROUP	KLOC_ROOT "/proc/self/cgroup"
 
@@ -114,9 +115,9 @@ static int limit_cgroup(unsigned long long bytes)
 /* Write max_kb of a node. Return 0, or -1 with errno set. */
 static int limit_node(int node, unsigned long long bytes)
 {
-	char path[sizeof(SETTINGS) + 64], line[32];
+	char path[sizeof(LIMITS) + 64], line[32];
 
-	snprintf(path, sizeof(path), SETTINGS "/node%d/max_kb", node);
+	snprintf(path, sizeof(path), LIMITS "/node%d/max_kb", node);
 	snprintf(line, sizeof(line), "%llu\n", bytes / 1024);
 	return write_line(path, bytes == KLOC_NO_LIMIT ? "max\n" : line);
 }

@@ -10,6 +10,7 @@
 import fcntl
 import hashlib
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -24,6 +25,9 @@ from kloc.base.errors import KlocError
 
 FAILED_KEPT = 3
 """How many scratch directories of failed runs are kept."""
+
+TEMPORARY_SCRATCH = Path("/tmp/kloc-scratch")
+"""With the user's id behind it: where runs are if the cache directory cannot be written."""
 
 RUNNING = ".running"
 """File in a scratch directory that its process keeps locked."""
@@ -68,7 +72,22 @@ def directory() -> Path:
 def _default_directory() -> Path:
     if path := os.environ.get("KLOC_CACHE"):
         return Path(path).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kloc"
+    if path := os.environ.get("XDG_CACHE_HOME"):
+        return Path(path) / "kloc"
+    return _home() / ".cache" / "kloc"
+
+
+def _home() -> Path:
+    """Return the user's home directory. Raises KlocError if there is none."""
+    if home := os.environ.get("HOME"):
+        return Path(home)
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError as error:
+        raise KlocError(
+            "HOME is not set, and this user has no home directory",
+            "choose the directory for what kloc builds with --cache DIR or KLOC_CACHE",
+        ) from error
 
 
 def key(*parts: bytes | str | Path) -> str:
@@ -115,6 +134,10 @@ def build(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     if _requested is not None:
         _requested.add(entry)
         return entry
+    if entry.is_dir() and not is_writable():
+        hold(entry)
+        return entry
+    require_writable(f"{kind} {key}")
     parent.mkdir(exist_ok=True)
     hold(entry)
     if entry.is_dir():
@@ -125,9 +148,36 @@ def build(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     return entry
 
 
+def is_writable() -> bool:
+    """Return whether this process may write to the cache directory.
+
+    One that is shared read-only, by another user for example, works as long as it has all that is
+    needed.
+    """
+    return os.access(directory(), os.W_OK | os.X_OK)
+
+
+def require_writable(missing: str) -> None:
+    """Raise KlocError if `missing` has to be written to the cache directory, and cannot be."""
+    if not is_writable():
+        raise KlocError(
+            f"the cache directory {directory()} has no {missing}, and it cannot be written",
+            "let a user who may write to it run this once, or choose another one with --cache DIR",
+        )
+
+
 def hold(entry: Path) -> None:
-    """Mark `entry`, which need not exist yet, as in use now and until this process ends."""
+    """Mark `entry`, which need not exist yet, as in use now and until this process ends.
+
+    In a cache that cannot be written, this keeps it from being removed, if it was used before.
+    """
     mark = _sibling(entry, "used")
+    if not is_writable():
+        if entry not in _held and os.access(mark, os.R_OK):
+            file = mark.open()
+            fcntl.flock(file, fcntl.LOCK_SH)
+            _held[entry] = file
+        return
     if entry not in _held:
         file = mark.open("a")
         # Blocks while another process removes the entry.
@@ -235,10 +285,17 @@ def remove(path: Path) -> None:
 def scratch(name: str) -> Iterator[Path]:
     """Yield a new directory for one run of `name`. Remove it at the end unless the run fails.
 
+    It is in the cache directory, or if that cannot be written in TEMPORARY_SCRATCH.
+
     The directories of the last FAILED_KEPT failed runs are kept, because error messages name log
     files in them. An interrupted run does not count as failed.
     """
     parent = directory() / "scratch"
+    if not is_writable():
+        parent = TEMPORARY_SCRATCH.with_name(f"{TEMPORARY_SCRATCH.name}-{os.getuid()}")
+        parent.mkdir(mode=0o700, exist_ok=True)
+        if parent.lstat().st_uid != os.getuid() or parent.is_symlink():
+            raise KlocError(f"{parent} belongs to another user", "remove it, or choose --cache DIR")
     parent.mkdir(exist_ok=True)
     with _scratch_locked(parent):
         _remove_old_runs(parent)

@@ -8,6 +8,7 @@ standard library only.
 import importlib.metadata
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def require(extra: str, user: str) -> None:
     if has(extra):
         return
     from kloc.base import cache, progress
-    from kloc.base.errors import KlocError
+    from kloc.base.errors import KlocError, disk_full
 
     if not PYPROJECT.exists():
         raise KlocError(
@@ -47,6 +48,7 @@ def require(extra: str, user: str) -> None:
             f"{user} needs Python packages that {sys.prefix} lacks: {', '.join(_missing(extra))}",
             "start kloc by its launcher, ./kloc, which installs them",
         )
+    cache.require_writable(f"Python packages of {user}")
     marker = _marker(extra)
     with cache.locked(marker.with_name(f"{marker.name}.lock"), "installing Python packages"):
         if has(extra):
@@ -54,7 +56,10 @@ def require(extra: str, user: str) -> None:
         with progress.estimated(f"installing the Python packages of {user}", SECONDS[extra]):
             failure = install(extra)
     if failure:
-        raise KlocError(
+        full = disk_full(
+            failure, f"the Python packages of {user}", Path(sys.prefix), Path(tempfile.gettempdir())
+        )
+        raise full or KlocError(
             f"pip could not install the Python packages of {user}:\n{failure}",
             "check the network, then run kloc again",
         )

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from kloc.base import files
 from kloc.base.errors import KlocError
 
 SUFFIXES = (".svg", ".png")
@@ -26,7 +27,8 @@ def check(path: Path) -> None:
 def drawn(path: Path, *rows_and_columns: int, **options: Any) -> Iterator[Any]:
     """Yield a figure and its axes, as matplotlib's `subplots` makes them; write it to `path`.
 
-    matplotlib must be installed. Raises KlocError if the file cannot be written.
+    What was in the file is kept as FILE.old. matplotlib must be installed. Raises KlocError if the
+    file cannot be written.
     """
     import matplotlib
 
@@ -36,11 +38,16 @@ def drawn(path: Path, *rows_and_columns: int, **options: Any) -> Iterator[Any]:
     # A date and random identifiers would make each file different.
     with matplotlib.rc_context({"svg.hashsalt": "kloc", "svg.fonttype": "none"}):
         figure, axes = pyplot.subplots(*rows_and_columns, layout="constrained", **options)
+        draft = files.draft_of(path)
         try:
             yield figure, axes
             metadata = {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(path, metadata=metadata, dpi=120)
+            figure.savefig(draft, format=path.suffix[1:], metadata=metadata, dpi=120)
+            files.keep_old(path)
+            draft.rename(path)
         except OSError as error:
+            with suppress(OSError):
+                draft.unlink()
             raise KlocError(f"cannot write {path}: {error.strerror}") from error
         finally:
             pyplot.close(figure)

@@ -97,10 +97,13 @@ class Progress:
     def share(self) -> str:
         """Return how much is done and the time left: `41 %, 3:05 left`.
 
-        Without a total, return the time since the start.
+        Without a total, return the time since the start. Totals can be estimates: work that takes
+        longer is not said to be nearly at its end.
         """
         if self._task.total is None:
             return _minutes(self.elapsed)
+        if self.completed >= self._task.total:
+            return f"{_minutes(self.elapsed)} so far, longer than estimated"
         percent = min(99, int(self._task.percentage))
         left = self._task.time_remaining
         return f"{percent} %" + (f", {_minutes(left)} left" if left else "")
@@ -132,7 +135,7 @@ def shown(description: str, total: float | None = None) -> Iterator[Progress]:
 def estimated(description: str, seconds: float) -> Iterator[None]:
     """Show the progress of a block that reports none itself and takes about `seconds`."""
     progress = Progress(description, seconds)
-    with _shown(progress, tick=lambda: progress.update(min(progress.elapsed, 0.98 * seconds))):
+    with _shown(progress, tick=lambda: progress.update(min(progress.elapsed, seconds))):
         yield
 
 

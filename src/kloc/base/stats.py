@@ -26,8 +26,11 @@ class Spread:
 
 
 def ratios(these: Mapping[int, float], those: Mapping[int, float]) -> list[float]:
-    """Return these / those for each seed (the key) that both have, in the order of `these`."""
-    return [value / those[seed] for seed, value in these.items() if seed in those]
+    """Return these / those for each seed (the key) that both have, in the order of `these`.
+
+    Seeds with which the latter is 0 are left out.
+    """
+    return [value / those[seed] for seed, value in these.items() if those.get(seed)]
 
 
 def ratios_by_seed(these: Mapping[int, float], those: Mapping[int, float]) -> dict[int, float]:

@@ -6,17 +6,26 @@ Only results go to stdout, through `print` or `stdout()`.
 
 from __future__ import annotations
 
+import io
+import os
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kloc.base.errors import KlocError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+STDOUT = "standard output"
+"""The file that errors of writing to stdout name (see `name_stdout`)."""
+
+WIDE = 10_000
+"""Columns, more than a line of a list takes."""
 
 
 @dataclass
@@ -35,15 +44,76 @@ def stderr() -> Console:
     """Return the console for messages and progress (stderr)."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, soft_wrap=True, _environ=_size_known())
 
 
 @cache
 def stdout() -> Console:
-    """Return the console for results (stdout): in color on a terminal, plain in a file."""
+    """Return the console for results (stdout): in color on a terminal, plain in a file.
+
+    Its width is $COLUMNS, else that of the terminal, and 80 in a file.
+    """
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, _environ=_size_known())
+
+
+class _NamedFile(io.FileIO):
+    """A file whose errors name it as STDOUT."""
+
+    def write(self, data: Any, /) -> int:
+        """Write as `io.FileIO` does."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = STDOUT
+            raise
+
+
+def name_stdout() -> None:
+    """Let errors of writing to stdout name it, as errors of other files do.
+
+    A closed stdout or stderr is replaced by one that goes nowhere: who has closed it wants to see
+    nothing.
+    """
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(io.FileIO(os.devnull, "w")))
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(os.devnull, "w")))
+        return
+    old = sys.stdout
+    raw = _NamedFile(old.fileno(), "wb", closefd=False)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=old.encoding,
+        errors=old.errors,
+        line_buffering=old.isatty(),
+    )
+
+
+def lists() -> Console:
+    """Return the console for lists and tables that need not fit a width.
+
+    It is `stdout` on a terminal. In a file or pipe, lines are as long as their text, so that
+    programs such as grep find all of it, unless $COLUMNS says otherwise.
+    """
+    from rich.console import Console
+
+    environment = _size_known()
+    if stdout().is_terminal or "COLUMNS" in environment:
+        return stdout()
+    return Console(highlight=False, width=WIDE)
+
+
+def print_line(text: str) -> None:
+    """Print a line of results. It is folded at words on a terminal, and not in a file."""
+    stdout().print(text, markup=False, soft_wrap=not stdout().is_terminal)
+
+
+def _size_known() -> dict[str, str]:
+    """Return the environment without a size of 0, with which programs say that it is unknown."""
+    unknown = {name for name in ("COLUMNS", "LINES") if os.environ.get(name, "").strip("0") == ""}
+    return {name: value for name, value in os.environ.items() if name not in unknown}
 
 
 def say(message: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from kloc.base import progress, terminal
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, disk_full
 from kloc.build import pins
 from kloc.build.apt_sources import SUITE, apt_lines
 from kloc.build.host import install_missing
@@ -78,11 +78,11 @@ def bootstrap(
         if status == 0:
             return
         if not CONFLICT.search(errors):
-            raise _bootstrap_error(what, errors)
+            raise _bootstrap_error(what, errors, tar)
         terminal.say(f"Debian no longer offers the pinned versions for {what}; taking the newest")
     status, errors = make(())
     if status != 0:
-        raise _bootstrap_error(what, errors)
+        raise _bootstrap_error(what, errors, tar)
 
 
 @contextmanager
@@ -147,7 +147,9 @@ def _mmdebstrap(
     return process.returncode, errors
 
 
-def _bootstrap_error(what: str, output: str) -> KlocError:
+def _bootstrap_error(what: str, output: str, tar: Path) -> KlocError:
+    if full := disk_full(output, what, TEMPORARY, tar.parent):
+        return full
     unknown = re.findall(r"Unable to locate package (\S+)", output)
     if unknown:
         return KlocError(
@@ -158,7 +160,7 @@ def _bootstrap_error(what: str, output: str) -> KlocError:
     mirrors = " and ".join(sorted({line.split()[1] for line in apt_lines()}))
     return KlocError(
         f"mmdebstrap could not make {what}:\n{last}",
-        hint=f"check the network (it fetches from {mirrors}) and the free space in {TEMPORARY}",
+        hint=f"check the network: it fetches from {mirrors}",
     )
 
 

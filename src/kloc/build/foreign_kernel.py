@@ -32,6 +32,9 @@ TESTED = "linux-image-cloud-amd64"
 
 EXAMPLES = "a bzImage, a .deb file, or a Debian package such as linux-image-cloud-amd64"
 
+DEB_MAGIC = b"!<arch>\n"
+"""How a package's file begins."""
+
 MAGIC, MAGIC_AT = b"HdrS", 0x202
 VERSION_AT, VERSION_BASE = 0x20E, 0x200
 LOAD_FLAGS_AT, LOAD_FLAG_64 = 0x236, 1
@@ -39,6 +42,9 @@ LOAD_FLAGS_AT, LOAD_FLAG_64 = 0x236, 1
 
 See Documentation/arch/x86/boot.rst in the kernel's source.
 """
+
+HEADER_BYTES = VERSION_BASE + (1 << 16) + 256
+"""The part of a bzImage that has the header, and the release's text at whatever offset."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +70,21 @@ class ForeignKernel:
 
 
 def check(name: str) -> None:
-    """Raise KlocError if `name` is neither a file that exists nor the name of a package."""
-    if _is_path(name):
-        if not Path(name).is_file():
-            raise KlocError(f"{name} is not a file", f"--kernel takes {EXAMPLES}")
-    elif not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
-        raise KlocError(f"'{name}' is not a kernel", f"--kernel takes {EXAMPLES}")
+    """Raise KlocError unless `name` is a bzImage, a .deb file, or the name of a kernel's package.
+
+    Whether Debian has the package, and the .deb file a kernel, shows when it is fetched or opened.
+    """
+    if not _is_path(name):
+        if not re.fullmatch(r"linux-image-[a-z0-9+.-]+", name):
+            raise KlocError(f"'{name}' is not a kernel", f"--kernel takes {EXAMPLES}")
+        return
+    path = Path(name)
+    if not path.is_file():
+        raise KlocError(f"{name} is not a file", f"--kernel takes {EXAMPLES}")
+    if path.suffix != ".deb":
+        release_of(path)
+    elif _beginning(path, len(DEB_MAGIC)) != DEB_MAGIC:
+        raise KlocError(f"{name} is no package of Debian's", f"--kernel takes {EXAMPLES}")
 
 
 def prepare(name: str) -> ForeignKernel:
@@ -88,8 +103,6 @@ def prepare(name: str) -> ForeignKernel:
     elif path.suffix == ".deb":
         fill = partial(_unpack, path)
     else:
-        # A wrong file is an error before anything is built.
-        release_of(path)
         fill = partial(_write, bzimage=path, modules=None, origin={"image": cache.key(path)})
     key = cache.key(FORMAT, initramfs.INIT_SOURCE, *content)
     return _read(cache.build("foreign-kernel", key, fill))
@@ -100,7 +113,7 @@ def release_of(bzimage: Path) -> str:
 
     Raises KlocError if the file is not the bzImage of a 64-bit kernel.
     """
-    content = bzimage.read_bytes()
+    content = _beginning(bzimage, HEADER_BYTES)
     if content[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
         (offset,) = struct.unpack_from("<H", content, VERSION_AT)
         text = content[VERSION_BASE + offset :][:256].partition(b"\0")[0]
@@ -128,6 +141,18 @@ def fetch_hook(package: str) -> str:
     return bootstrap.fetch_hook(
         f"apt-get --quiet download {package} $({depends} | {kernels})", DOWNLOADS
     )
+
+
+def _beginning(path: Path, count: int) -> bytes:
+    """Return the first `count` bytes of a file. Raises KlocError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise KlocError(
+            f"cannot read {path}: {error.strerror}",
+            "make it readable, or run kloc as a user with access",
+        ) from error
 
 
 def _is_path(name: str) -> bool:

@@ -53,7 +53,7 @@ def guest_image(packages: Sequence[str] = ()) -> GuestImage:
 
     Raises KlocError if Debian does not have one of the packages.
     """
-    names = sorted({*BASE_PACKAGES, *map(_checked, packages)})
+    names = sorted({*BASE_PACKAGES, *map(checked_name, packages)})
     debian_key = cache.key(apt_sources.SUITE, *names, pins.FILE)
     debian = cache.build("guest-debian", debian_key, lambda draft: _bootstrap(names, draft))
     image_key = cache.key(IMAGE_FORMAT, debian_key, FILES)
@@ -63,7 +63,8 @@ def guest_image(packages: Sequence[str] = ()) -> GuestImage:
     return GuestImage(path, path.stat().st_size, versions)
 
 
-def _checked(package: str) -> str:
+def checked_name(package: str) -> str:
+    """Return the name of a package. Raises KlocError if Debian could not have it."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", package):
         raise KlocError(
             f"'{package}' is not a valid name of a Debian package",

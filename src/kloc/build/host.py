@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from kloc.base import progress, terminal
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, disk_full
 
 ETC = Path("/etc")
 
@@ -86,6 +86,8 @@ def _apt(argv: list[str], by_hand: str) -> None:
             argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
     if done.returncode != 0:
+        if full := disk_full(done.stdout, " ".join(argv[:3]), Path("/var"), Path("/usr")):
+            raise full
         last = "\n".join(done.stdout.splitlines()[-LAST_LINES:])
         raise KlocError(f"{' '.join(argv)} failed:\n{last}", hint=by_hand)
 

@@ -25,12 +25,19 @@ from kloc.build.root import Root
 UNPATCHED = "unpatched"
 """The variant that is Debian's source without our changes: the baseline of cost measurements."""
 
-DEBUG = ("base.config", "kloc.config", "machine.config", "kunit.config", "debug.config")
+MACHINE = ("base.config", "kloc.config", "machine.config")
+"""The fragments of the machine's kernel, which all kernels for tests have, too."""
+
+TROUBLE = ("pm.config", "faults.config")
+"""The fragments of kernels that can be suspended, and whose allocations can be made to fail."""
+
+DEBUG = (*MACHINE, "kunit.config", *TROUBLE, "debug.config")
 """The fragments that all debug kernels have."""
 
 VARIANTS = {
-    "machine": ("base.config", "kloc.config", "machine.config"),
-    "kunit": ("base.config", "kloc.config", "machine.config", "kunit.config"),
+    "machine": MACHINE,
+    "kunit": (*MACHINE, "kunit.config"),
+    "trouble": (*MACHINE, *TROUBLE),
     "debug": (*DEBUG, "kasan.config"),
     "debug-rt": (*DEBUG, "rt.config"),
     "debug-kcsan": (*DEBUG, "kcsan.config"),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kloc.base import cache, progress
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, disk_full
 from kloc.base.files import write_text
 from kloc.build.kernel_source import KERNEL, SOURCE
 from kloc.build.root import Bind, Root
@@ -134,7 +134,10 @@ class Make:
         return True
 
     def _error(self) -> KlocError:
-        lines = self.log.read_text().splitlines()
+        output = self.log.read_text()
+        if full := disk_full(output, "the kernel's objects", self.objects):
+            return full
+        lines = output.splitlines()
         errors = [
             line for line in lines if re.search(r"\berror:|undefined reference|\bError \d", line)
         ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kloc.base import cache, progress
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, disk_full
 from kloc.base.paths import PROJECT
 from kloc.build import root
 from kloc.build.root import QEMU_SOURCE, Bind, Root
@@ -179,6 +179,8 @@ def _compile(tools: Root, binds: list[Bind], log: Path) -> None:
 
         status = tools.follow(argv, on_line, binds=binds, cwd=OBJECTS, env=ENVIRONMENT)
     if status != 0:
+        if full := disk_full("".join(lines), "QEMU's objects", log.parent):
+            raise full
         errors = [line for line in lines if re.search(r"\berror:|undefined reference", line)]
         quoted = "".join(errors[:QUOTED_LINES] or lines[-QUOTED_LINES:]).rstrip()
         raise KlocError(f"QEMU does not build:\n{quoted}", hint=f"see the complete log: {log}")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kloc.base import cache, progress, terminal
-from kloc.base.errors import KlocError
-from kloc.build import apt_sources, bootstrap, pins
+from kloc.base.errors import KlocError, disk_full
+from kloc.build import apt_sources, bootstrap, pins, space
 
 PACKAGES = (
     "bc",
@@ -164,7 +164,9 @@ class Root:
             check=False,
         )
         if done.returncode != 0:
-            raise KlocError(f"{argv[0]} failed:\n{last_lines(done.stdout + done.stderr)}")
+            output = done.stdout + done.stderr
+            full = disk_full(output, argv[0], cache.directory())
+            raise full or KlocError(f"{argv[0]} failed:\n{last_lines(output)}")
         return done.stdout
 
     def follow(
@@ -233,6 +235,7 @@ def tool_root_key() -> str:
 
 def _make(draft: Path) -> None:
     check_namespaces()
+    space.check()
     tar = draft / "root.tar"
     bootstrap.bootstrap(
         "the Debian root with compiler and sources",

@@ -51,8 +51,7 @@ class Command:
     """A subcommand.
 
     `needs` are the extras in pyproject.toml that its module imports. With `takes_program`, the
-    words after `--` are passed to it as `args.program`. `aliases` are older names; no help or
-    completion shows them.
+    words after `--` are passed to it as `args.program`.
     """
 
     name: str
@@ -60,7 +59,6 @@ class Command:
     help: str
     needs: tuple[str, ...] = ()
     takes_program: bool = False
-    aliases: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -95,17 +93,20 @@ COMMANDS = (
         "measure the gain from keeping page kinds in fast memory",
         _MEASURE_EXTRA,
     ),
-    Command("bench", MEASURE, "measure the kernel, the machine or its speed", _MEASURE_EXTRA),
+    Command(
+        "bench",
+        MEASURE,
+        "measure the kernel, the machine, or the docs' tables",
+        _MEASURE_EXTRA,
+    ),
     Command("workloads", INSPECT, "list the workloads", _MEASURE_EXTRA),
     Command("policies", INSPECT, "list the policies, with what each sets", _MEASURE_EXTRA),
     Command("machines", INSPECT, "list the machines, with their figures", _MEASURE_EXTRA),
     Command("status", SERVER, "show settings, counters and totals of contexts"),
     Command("top", SERVER, "show the contexts, largest first"),
     Command("exec", SERVER, "run a command whose files get contexts", takes_program=True),
-    Command(
-        "choose", SERVER, "choose running processes whose files get contexts", aliases=("enable",)
-    ),
-    Command("release", SERVER, "undo kloc choose for running processes", aliases=("disable",)),
+    Command("choose", SERVER, "choose running processes whose files get contexts"),
+    Command("release", SERVER, "undo kloc choose for running processes"),
     Command("scheme", SCHEMES, "check, show, apply and stop schemes"),
     Command("tune", SCHEMES, "find the best threshold of a scheme", ("tune",), takes_program=True),
     Command("heatmap", SCHEMES, "show which memory is accessed when", takes_program=True),
@@ -123,7 +124,7 @@ COMMANDS = (
 def find(name: str) -> Command:
     """Return the command called `name`. Raises UsageError if there is none."""
     for command in COMMANDS:
-        if name in (command.name, *command.aliases):
+        if name == command.name:
             return command
     similar = closest(name, [command.name for command in COMMANDS])
     guess = f", did you mean '{similar}'?" if similar else ""

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kloc.base import terminal
+from kloc.base import cache, files, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.words import plural
-from kloc.commands import completers, options, output, stored_results, values
+from kloc.commands import completers, duration, options, output, stored_results, values
+from kloc.commands.measuring import Measurement
 from kloc.heat import records
 from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, resume, workload
-from kloc.measure.runner import Incomplete, Interrupted, at_once, measure, prepare
+from kloc.measure.runner import Incomplete, Interrupted, at_once, prepare
 from kloc.measure.task import Task, tasks
-from kloc.results import ahead, core_time, details, document, efficiency, inputs, table, versions
-from kloc.results.growing_file import GrowingFile
+from kloc.results import ahead, document, inputs, printed
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
 
@@ -73,21 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the policies to compare (default: {', '.join(policy.COMPARED)})",
     )
     completers.complete_names(policies, policy.names)
-    seeds = group.add_mutually_exclusive_group()
-    seeds.add_argument(
-        "--seeds",
-        type=values.seeds,
-        default=(1,),
-        metavar="N|A-B|A,B",
-        help="measure several random seeds: 3 (these are 1 to 3), 4-6 or 1,3,7 (default: 1)",
-    )
-    seeds.add_argument(
-        "--seed",
-        type=values.whole_number(0, values.SEED_MAX),
-        metavar="N",
-        help="measure this random seed",
-    )
-    options.add(group, "length", "cold")
+    options.add(group, "seeds", "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
     group = parser.add_argument_group("output")
     against = group.add_argument(
@@ -145,6 +131,8 @@ def run(args: argparse.Namespace) -> int:
     todo = _tasks(args, hosts, workloads, policies)
     stored = _stored(args, todo)
     if args.dry_run:
+        if stored:
+            _check_stored(args, stored, todo, workloads, policies)
         return _list_tasks(_missing(todo, policies, stored), policies)
     parts = prepare(workloads, kernel)
     missing = _unsupported(hosts, workloads, policies, parts)
@@ -169,14 +157,48 @@ def _stored(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | 
         replaced = args.json and not (args.dry_run or output.is_stdout(args))
         if replaced and args.json.exists():
             terminal.say(
-                f"{args.json} exists and will be replaced; --resume {args.json} would continue it"
+                f"{args.json} exists and will become {args.json}{files.OLD}; "
+                f"--resume {args.json} would continue it"
             )
         return None
     if args.report and args.report.resolve() == args.resume.resolve():
         raise KlocError(f"--report {args.report} would replace the result file", "name another one")
     stored = stored_results.read(args.resume)
     stored_results.check_size(args.resume, stored, todo)
+    stored_results.check_machine(args.resume, stored, profile.load(args.machine).as_dict())
     return stored
+
+
+def _check_stored(
+    args: argparse.Namespace,
+    stored: Mapping[str, Any],
+    todo: Sequence[Task],
+    workloads: Sequence[workload.Workload],
+    policies: Sequence[policy.Policy],
+) -> None:
+    """Raise KlocError if `stored` has other versions or inputs than the comparison would have.
+
+    Nothing is built for that: what is not in the cache is said to be unchecked.
+    """
+    unchecked = (
+        f"whether {args.resume} has the versions and inputs of today is not checked: the machine "
+        "is not built yet"
+    )
+    with cache.dry_run() as needed:
+        try:
+            parts = prepare(workloads, args.kernel)
+            empty = document.assemble(parts.values(), profile.load(args.machine).as_dict(), [])
+        except (OSError, KlocError):
+            terminal.say(unchecked)
+            return
+        if all(entry.exists() for entry in needed):
+            try:
+                stored_results.check_inputs(args.resume, stored, empty, todo, policies, parts)
+            except OSError:
+                # The disk of a workload is not prepared.
+                terminal.say(unchecked)
+        else:
+            terminal.say(unchecked)
 
 
 def _missing(
@@ -195,36 +217,18 @@ def _measure(
     notes: Sequence[str],
 ) -> None:
     """Measure what `stored` lacks; write all results after every run, and print them at the end."""
-    base = profile.load(args.machine).as_dict()
-    empty = document.assemble(parts.values(), base, [])
-    kept: list[record.Run] = []
-    if stored:
-        stored_results.check_inputs(args.resume, stored, empty, todo, policies, parts)
-        empty, kept = document.with_guests_of(empty, stored), stored["runs"]
-        count = len(_missing(todo, policies, stored))
-        terminal.say(f"{args.resume} has {plural(len(kept), 'run')}, {count} are to be measured")
-
-    def content(runs: Iterable[record.Run]) -> dict[str, Any]:
-        return {**empty, "runs": [_noted(run, notes) for run in runs]}
-
     path = args.resume if output.is_stdout(args) else args.json
-    file = GrowingFile(path) if path else None
-
-    def save(runs: list[record.Run]) -> None:
-        try:
-            if file:
-                file.write(content(runs))
-        except KlocError as error:
-            # The results are kept in memory, and written again after the next run.
-            terminal.say(f"{error.message}; the measurement continues")
-
+    if args.resume:
+        files.continue_file(args.resume)
+    host = profile.load(args.machine)
+    measurement = Measurement(todo, policies, parts, host, path, stored, args.resume, notes)
     try:
-        runs = measure(todo, policies, parts, args.follow, kept, save)
+        runs = measurement.run(args.follow)
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
-            _deliver(args, content(ended.runs))
+            _deliver(args, measurement.content(ended.runs))
         raise
-    _deliver(args, content(runs))
+    _deliver(args, measurement.content(runs))
 
 
 def _tasks(
@@ -233,7 +237,7 @@ def _tasks(
     workloads: Sequence[workload.Workload],
     policies: Sequence[policy.Policy],
 ) -> list[Task]:
-    seeds = args.seeds if args.seed is None else (args.seed,)
+    seeds = options.seeds(args)
     return [
         task
         for host in hosts
@@ -259,28 +263,18 @@ def _unsupported(
     return missing
 
 
-def _noted(run: record.Run, notes: Sequence[str]) -> record.Run:
-    """Return the run with `notes`, those that it already has only once."""
-    new = [note for note in notes if note not in run["notes"]]
-    return {**run, "notes": [*run["notes"], *new]}
-
-
 def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
-    content = _with_ratios(content, args.against)
+    content = printed.with_ratios(content, args.against)
     output.deliver(args, content, lambda: _print_runs(content, args), only_report=args.heat)
 
 
-def _with_ratios(content: Mapping[str, Any], against: str | None) -> dict[str, Any]:
-    """Return the document with the ratios to its baselines."""
-    return efficiency.included(ahead.included(content, against), against)
-
-
 def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy]) -> int:
-    lines = []
+    lines, runs = [], []
     for task in todo:
         lines.append(task.listing())
         after = [one.name for one in policies if one.frames_from == task.policy.name]
         lines += [f"{task.listing(name)}, after {task.policy.name}" for name in after]
+        runs += [task] * (1 + len(after))
     for line in lines:
         print(line)
     total = f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once"
@@ -289,6 +283,7 @@ def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy]) -> int:
         size = todo[0].size
         total += f"; regions of {size.seconds:g} s, {100 * size.load:g} % of the data"
     print(total)
+    duration.say(runs)
     return 0
 
 
@@ -310,7 +305,7 @@ def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
         )
     for content in contents:
         _check_baseline(args.against, [one["policy"] for one in content["runs"]])
-    contents = [_with_ratios(content, args.against) for content in contents]
+    contents = [printed.with_ratios(content, args.against) for content in contents]
     output.deliver(
         args,
         contents[0],
@@ -345,7 +340,7 @@ def _print_files(
 ) -> None:
     """Print the table of each file, then the differences of each to the first one."""
     for name, content in zip(names, contents, strict=True):
-        terminal.stdout().print(f"{name}:", markup=False)
+        terminal.print_line(f"{name}:")
         _print_runs(content, args)
     for name, content in zip(names[1:], contents[1:], strict=True):
         if differences := document.differences(contents[0], content):
@@ -365,16 +360,7 @@ def _same(one: list[record.Run], other: list[record.Run]) -> str:
 
 def _print_runs(content: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Print a document: tables, the ratios to the baseline, details, and notes."""
-    console, runs = terminal.stdout(), content["runs"]
-    console.print(*table.comparisons(runs, console.width), sep="\n")
-    console.print(*efficiency.tables(runs, args.against), sep="\n", end="")
-    if ratios := ahead.lines(content, args.against):
-        # Each line is whole: a narrow terminal would break it where a program looks for it.
-        console.print(*ratios, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
-    if args.details:
-        console.print(details.details(runs), *core_time.tables(runs, console.width), sep="\n")
-    for line in [*table.remarks(runs), *versions.lines(content), *inputs.lines(runs)]:
-        console.print(line, markup=False)
+    printed.show(content, terminal.stdout(), args.against, args.details)
 
 
 def _unique(names: Iterable[str]) -> list[str]:

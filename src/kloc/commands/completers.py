@@ -20,6 +20,13 @@ def complete_names(action: argparse.Action, names: Names, suffix: str = "") -> N
         return [before + name for name in names()] + (_files(prefix, suffix) if suffix else [])
 
     action.completer = complete  # type: ignore[attr-defined]
+    action.names = names  # type: ignore[attr-defined]
+
+
+def is_name(action: argparse.Action, text: str) -> bool:
+    """Return whether `text` is one of the names that the action was given by `complete_names`."""
+    names: Names | None = getattr(action, "names", None)
+    return names is not None and text in names()
 
 
 def _files(prefix: str, suffix: str) -> list[str]:

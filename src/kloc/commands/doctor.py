@@ -13,17 +13,12 @@ from dataclasses import asdict, dataclass
 from kloc.base import cache, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.sizes import rounded_size
-from kloc.build import bootstrap, host, root
+from kloc.base.words import plural
+from kloc.build import bootstrap, host, root, space
 from kloc.commands import inventory, options, output
 
 MEMORY_NEEDED = 6 << 30
 """Bytes: a machine and what runs with it."""
-
-DISK_NEEDED = 12 << 30
-"""Bytes: everything that is built."""
-
-TEMPORARY_NEEDED = 3 << 30
-"""Bytes in bootstrap.TEMPORARY while a Debian root is created."""
 
 OLD, UNUSED = "old", "all-unused"
 """The values of --prune."""
@@ -104,7 +99,7 @@ def _prune(which: str, dry_run: bool) -> int:
     ]
     for item in chosen:
         size, name = rounded_size(item.size), f"{item.kind} {item.path.name}"
-        print(f"{size:>8}  {name}, last used {item.days:.0f} days ago")
+        print(f"{size:>8}  {name}, last used {plural(round(item.days), 'day')} ago")
     if not chosen:
         print("there is nothing to delete")
     if dry_run or not chosen:
@@ -142,16 +137,16 @@ def _findings(cached: int) -> Iterator[Finding]:
     yield Finding("cores", True, str(os.cpu_count()))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield _enough("memory", memory, MEMORY_NEEDED, "use a host with 8 GiB")
-    space = shutil.disk_usage(cache.directory()).free + cached
+    free = shutil.disk_usage(cache.directory()).free + cached
     yield _enough(
         "disk for the cache",
-        space,
-        DISK_NEEDED,
+        free,
+        space.DISK_NEEDED,
         "free disk space, or choose another directory with --cache DIR",
     )
     temporary = shutil.disk_usage(bootstrap.TEMPORARY).free
     yield _enough(
-        f"disk in {bootstrap.TEMPORARY}", temporary, TEMPORARY_NEEDED, "free disk space there"
+        f"disk in {bootstrap.TEMPORARY}", temporary, space.TEMPORARY_NEEDED, "free disk space there"
     )
 
 
@@ -194,7 +189,7 @@ def _print(findings: list[Finding], sizes: dict[str, int], unused: dict[str, int
         table.add_row(mark, finding.what, Text(finding.state))
         if finding.remedy:
             table.add_row("", "", Text(finding.remedy, "yellow"))
-    console = terminal.stdout()
+    console = terminal.lists()
     console.print(table)
     total, spare = rounded_size(sum(sizes.values())), rounded_size(sum(unused.values()))
     console.print(

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from kloc.base.errors import KlocError, UsageError
+from kloc.base.errors import UsageError, cannot_execute
 from kloc.server import processes
 
 USAGE = ("[options] -- COMMAND [ARGUMENT...]",)
@@ -48,7 +48,7 @@ def replace_process(program: Sequence[str], environment: Mapping[str, str]) -> N
     try:
         os.execvpe(program[0], list(program), environment)
     except OSError as error:
-        raise KlocError(f"cannot execute {program[0]}: {error.strerror}") from error
+        raise cannot_execute(program[0], error) from error
 
 
 def callers_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -16,11 +16,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kloc.base import environment, plots, terminal
-from kloc.base.errors import KlocError, UsageError
-from kloc.commands import completers, output, scheme_arguments, values
+from kloc.base.errors import KlocError, UsageError, cannot_execute
+from kloc.commands import completers, output, scheme_arguments, targets, values
 from kloc.commands.exec import callers_environment
 from kloc.heat import kinds, processes, recorder, records
 from kloc.heat.records import Record
+from kloc.schemes import damon, units
 from kloc.schemes.sysfs import Attributes
 
 USAGE = (
@@ -93,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     output.add_json(group)
     output.add_plot(group, "the map")
+    output.add_dry_run(group)
     group.add_argument(
         "--parts",
         type=values.whole_number(1),
@@ -140,8 +142,13 @@ def run(args: argparse.Namespace) -> int:
     if args.shown is not None:
         environment.require("measure", "kloc heatmap WORKLOAD")
         machine = importlib.import_module("kloc.commands.heatmap_machine")
-        _deliver(args, machine.record(args, _attributes(args, machine.ATTRIBUTES)))
+        attributes = _attributes(args, machine.ATTRIBUTES)
+        if args.dry_run:
+            return int(machine.show(args, attributes))
+        _deliver(args, machine.record(args, attributes))
         return 0
+    if args.dry_run:
+        return _list(args)
     with recorder.recording(_attributes(args, Attributes(update_us=UPDATE_US))) as recording:
         if args.program:
             status = _record_command(args, recording)
@@ -188,6 +195,8 @@ def _check(args: argparse.Namespace, is_file: bool) -> None:
             f"{', '.join(f'--{name}' for name in given)}: this is for a workload in the machine",
             "kloc heatmap WORKLOAD [options]",
         )
+    if is_file and args.dry_run:
+        raise UsageError("a file is only shown, nothing is run", "leave --dry-run out")
     if is_file and any(getattr(args, name) is not None for name in MONITORING):
         raise UsageError("a file is only shown, not recorded", "leave the monitoring options out")
     output.check(args)
@@ -195,6 +204,23 @@ def _check(args: argparse.Namespace, is_file: bool) -> None:
         plots.check(args.plot)
     if args.plot is not None or args.shown is not None or not output.is_stdout(args):
         _require_packages(args)
+
+
+def _list(args: argparse.Namespace) -> int:
+    """Print what would be recorded. Raises KlocError for what the recording would refuse."""
+    attributes = _attributes(args, Attributes(update_us=UPDATE_US))
+    damon.check_free()
+    target = "all memory"
+    if args.program:
+        targets.check_program(args.program)
+        target = f"{'all memory during ' * args.physical}{shlex.join(args.program)}"
+    elif args.pid is not None:
+        target = f"process {args.pid} ({targets.check_process(args.pid)})"
+    until = "until it ends, or Ctrl-C" if args.program or args.pid else "until Ctrl-C"
+    until = f"for {args.duration:g} s" if args.duration else until
+    each = ", ".join(map(units.format_time, (attributes.sampling_us, attributes.aggregation_us)))
+    print(f"{target}, {until}; sampling and aggregation: {each}")
+    return 0
 
 
 def _require_packages(args: argparse.Namespace) -> None:
@@ -269,10 +295,7 @@ def _started(args: argparse.Namespace) -> Iterator[subprocess.Popen[bytes]]:
             start_new_session=True,
         )
     except OSError as error:
-        raise KlocError(
-            f"cannot execute {args.program[0]}: {error.strerror}",
-            "name a program that exists and may be executed after '--'",
-        ) from error
+        raise cannot_execute(args.program[0], error) from error
     try:
         yield process
     finally:

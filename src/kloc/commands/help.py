@@ -7,11 +7,18 @@ import argparse
 import shutil
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 
 from kloc import commands
 
 WIDTH_MAX = 100
 """Columns. Longer lines are hard to read, however wide the terminal is."""
+
+STORED = Path(__file__).with_name("help_texts")
+"""The help of each command, as a terminal of 80 columns shows it; a test compares them.
+
+It is printed where the packages that the command's module imports are not installed.
+"""
 
 HINT = "kloc --help lists the commands"
 
@@ -37,6 +44,11 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def stored(name: str) -> str:
+    """Return the help of a command without importing its module."""
+    return (STORED / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def width() -> int:

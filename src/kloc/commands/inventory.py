@@ -58,6 +58,7 @@ CONTENTS = {
     "data": "empty disks for the machine",
     "prepared": "disks that workloads have prepared",
     "browser": "the Debian root with the browser that reports are tested in",
+    "tables": "results of kloc bench tables",
     "mypy": "the cache of the type checker",
     "scratch": "files of current runs, and of the last ones that failed",
 }

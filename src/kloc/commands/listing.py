@@ -53,8 +53,8 @@ def _print(rows: Sequence[Row], with_details: bool) -> None:
         table.add_row(row["name"], row["summary"])
         if with_details:
             for depth, text in _details(row):
-                table.add_row("", Padding(text, (0, 0, 0, INDENT * depth)))
-    terminal.stdout().print(table)
+                table.add_row("", Padding(text, (0, 0, 0, INDENT * depth), expand=False))
+    terminal.lists().print(table)
 
 
 def _details(row: Row, depth: int = 0) -> list[tuple[int, str]]:

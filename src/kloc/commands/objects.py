@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from kloc.base import plots, terminal
-from kloc.commands import options, output
+from kloc.commands import duration, options, output
 from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import object_use, workload
@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         for name, task in tasks.items():
             print(f"{task.title()}, {name} input, observed")
+        duration.say(list(tasks.values()))
         return 0
     parts = prepare([chosen])
     policies = [load(object_use.POLICY)]
@@ -106,4 +107,4 @@ def _print(name: str, inputs: Mapping[str, object_use.Uses]) -> None:
         for table in object_table.tables(f"{name}, {size} input", kinds):
             console.print(table)
     for line in NOTES:
-        console.print(line, markup=False)
+        terminal.print_line(line)

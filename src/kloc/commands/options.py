@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.build import foreign_kernel
+from kloc.build import foreign_kernel, guest_image
 from kloc.commands import output, values
 from kloc.commands.completers import complete_names
 from kloc.machine import profile
@@ -62,6 +62,11 @@ def size(args: argparse.Namespace) -> workload.Size:
     return workload.QUICK if args.quick else workload.LONG if args.long else workload.FULL
 
 
+def seeds(args: argparse.Namespace) -> tuple[int, ...]:
+    """Return the random seeds that --seeds or --seed chooses."""
+    return args.seeds if args.seed is None else (args.seed,)
+
+
 def machine(args: argparse.Namespace) -> profile.Profile:
     """Return the machine that --machine, --fast and --slow-bandwidth (one value each) describe."""
     return profile.load(args.machine).varied(args.fast, args.slow_bandwidth)
@@ -83,6 +88,11 @@ def kernel(args: argparse.Namespace) -> str | None:
     if name is not None:
         foreign_kernel.check(name)
     return name
+
+
+def packages(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the Debian packages that --packages names. Raises KlocError if one is no name."""
+    return tuple(guest_image.checked_name(name) for name in args.packages)
 
 
 def copies(args: argparse.Namespace) -> tuple[Path, ...]:
@@ -189,6 +199,23 @@ def _seed(container: _Container) -> None:
     )
 
 
+def _seeds(container: _Container) -> None:
+    group = container.add_mutually_exclusive_group()
+    group.add_argument(
+        "--seeds",
+        type=values.seeds,
+        default=(1,),
+        metavar="N|A-B|A,B",
+        help="measure several random seeds: 3 (these are 1 to 3), 4-6 or 1,3,7 (default: 1)",
+    )
+    group.add_argument(
+        "--seed",
+        type=values.whole_number(0, values.SEED_MAX),
+        metavar="N",
+        help="measure this random seed",
+    )
+
+
 def _length(container: _Container) -> None:
     length = container.add_mutually_exclusive_group()
     length.add_argument(
@@ -238,12 +265,6 @@ def _follow(container: _Container) -> None:
     )
 
 
-def _dry_run(container: _Container) -> None:
-    container.add_argument(
-        "--dry-run", action="store_true", help="print what would be run, and run nothing"
-    )
-
-
 ADDERS: Mapping[str, Callable[[_Container], None]] = {
     "policy": _policy,
     "machine": _machine,
@@ -251,6 +272,7 @@ ADDERS: Mapping[str, Callable[[_Container], None]] = {
     "variants": _variants,
     "kernel": _kernel,
     "seed": _seed,
+    "seeds": _seeds,
     "length": _length,
     "cold": _cold,
     "packages": _packages,
@@ -258,5 +280,5 @@ ADDERS: Mapping[str, Callable[[_Container], None]] = {
     "json": output.add_json,
     "report": _report,
     "follow": _follow,
-    "dry-run": _dry_run,
+    "dry-run": output.add_dry_run,
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,6 @@ STDOUT = Path("-")
 FILE_OPTIONS = ("json", "report", "plot")
 """The options that name a file to write at the end."""
 
-NO_ACCESS = "choose a writable path, or run kloc as a user with access"
-
 
 def add_json(parser: argparse._ActionsContainer) -> None:
     """Add --json to a parser or a group of one."""
@@ -33,6 +30,13 @@ def add_json(parser: argparse._ActionsContainer) -> None:
         const=STDOUT,
         metavar="FILE",
         help="write all results to FILE as JSON; '-', or no FILE, prints them instead of tables",
+    )
+
+
+def add_dry_run(parser: argparse._ActionsContainer) -> None:
+    """Add --dry-run to a parser or a group of one."""
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be run, and run nothing"
     )
 
 
@@ -58,7 +62,7 @@ def check(args: argparse.Namespace) -> None:
         path: Path | None = getattr(args, option, None)
         if path is None or (option == "json" and path == STDOUT):
             continue
-        _check_file(f"--{option}", path)
+        files.check_writable(f"--{option}", path)
         other = options.setdefault(path.resolve(), option)
         if other != option:
             raise KlocError(
@@ -91,22 +95,3 @@ def deliver(
     finally:
         if not is_stdout(args):
             show()
-
-
-def _check_file(option: str, path: Path) -> None:
-    directory = path.absolute().parent
-    try:
-        if not directory.is_dir():
-            raise KlocError(
-                f"{option} {path}: directory {directory} does not exist", "create it first"
-            )
-        # Before `path` itself, which cannot even be looked up in a directory without access.
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise KlocError(f"{option} {path}: no permission to write to {directory}", NO_ACCESS)
-        if path.is_dir():
-            raise KlocError(f"{option} {path}: this is a directory", "name a file in it")
-        # The file is written under another name and renamed, which would replace a device.
-        if path.exists() and not path.is_file():
-            raise KlocError(f"{option} {path}: this is not a regular file", "name another file")
-    except PermissionError as error:
-        raise KlocError(f"{option} {path}: {error.strerror}", NO_ACCESS) from error

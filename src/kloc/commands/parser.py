@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kloc.base.errors import closest
-from kloc.commands import help
+from kloc.base.errors import UsageError, closest
+from kloc.commands import completers, help
 
-USAGE_STATUS = 2
+USAGE_STATUS = UsageError.status
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,8 +28,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": help.Formatter, "add_help": False, **options})
 
     def parse_all(self, words: Sequence[str], namespace: argparse.Namespace) -> None:
-        """Parse `words` into `namespace`; exit with an error if one of them is not understood."""
-        _, unknown = self.parse_known_args(words, namespace)
+        """Parse `words` into `namespace`; exit with an error if one of them is not understood.
+
+        Options may stand between arguments, and after them.
+        """
+        self._refuse_swallowed(words)
+        _, unknown = self.parse_known_intermixed_args(words, namespace)
         options = [word for word in unknown if word.startswith("-")]
         if options:
             self.error(self._describe_unknown(options[0].partition("=")[0]))
@@ -47,6 +52,27 @@ class Parser(argparse.ArgumentParser):
         guess = f", did you mean --{similar}?" if similar else ""
         own = "; options of your own program go after '--'" if self.takes_program else ""
         return f"unknown option {option}{guess}{own}"
+
+    def _refuse_swallowed(self, words: Sequence[str]) -> None:
+        """Exit with an error if an option whose value is optional has taken an argument's name.
+
+        `--json redis` would write a file named redis, and measure nothing.
+        """
+        options = [one for one in self._actions if one.option_strings and one.nargs == "?"]
+        arguments = [one for one in self._actions if not one.option_strings]
+        for word, value in pairwise(words):
+            for option in options:
+                name = option.option_strings[-1]
+                if not (word.startswith("--") and name.startswith(word)):
+                    continue
+                for argument in arguments:
+                    if completers.is_name(argument, value):
+                        self.exit(
+                            USAGE_STATUS,
+                            f"kloc: {name} {value}: this names a file, and {value} is a "
+                            f"{argument.metavar}\nwrite {value} before {name}, or for a file of "
+                            f"this name, {name} ./{value}\n",
+                        )
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

@@ -7,18 +7,19 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kloc.base import terminal
+from kloc.base import files, terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.commands import completers, options, output, own_program
+from kloc.commands import completers, duration, fetched, options, output, own_program
 from kloc.machine import guest_commands, launcher, profile
-from kloc.machine.job import Job
+from kloc.machine.job import Job, Raw
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import Profile
 from kloc.measure import kernel_support, live, policy, record, workload
-from kloc.measure.runner import measure, prepare
+from kloc.measure.runner import Incomplete, Interrupted, measure, prepare
 from kloc.measure.task import tasks
 from kloc.measure.workload import Outcome
 from kloc.results import document, inputs, table, versions
@@ -42,6 +43,7 @@ PROGRAM_OPTIONS: Mapping[str, object] = {
     "packages": (),
     "copy": [],
     "setup": None,
+    "fetch": [],
     "with_kloc": False,
 }
 WORKLOAD_OPTIONS: Mapping[str, object] = {"quick": False, "long": False}
@@ -58,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the workload to measure (kloc workloads lists them)",
     )
     completers.complete_names(workloads, workload.names)
-    options.add(parser.add_argument_group("measurement"), "policy", "seed", "length", "cold")
+    options.add(parser.add_argument_group("measurement"), "policy", "seeds", "length", "cold")
     options.add(parser.add_argument_group("machine"), "machine", "variant", "kernel")
     group = parser.add_argument_group("a program of your own")
     options.add(group, "packages", "copy")
@@ -67,6 +69,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="SCRIPT",
         help="run this shell script before COMMAND; it is not measured",
+    )
+    group.add_argument(
+        "--fetch",
+        type=fetched.parse,
+        action="append",
+        default=[],
+        metavar="PATH[:DEST]",
+        help="after the measurement, copy a file or directory of the machine to DEST on this host "
+        "(default: the current directory); can be repeated",
     )
     group.add_argument(
         "--with-kloc",
@@ -105,15 +116,22 @@ def run(args: argparse.Namespace) -> int:
 def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
     host, kernel = options.machine(args), options.kernel(args)
     used = options.chosen_policy(args)
-    todo = tasks([chosen], [used], host, [args.seed], options.size(args), args.cold)
+    todo = tasks([chosen], [used], host, options.seeds(args), options.size(args), args.cold)
     if args.dry_run:
         print("\n".join(task.listing() for task in todo))
+        duration.say(todo)
         return 0
     parts = prepare([chosen], kernel)
     if kernel is not None:
         _check_policy(used, chosen.name, host, parts[chosen.name])
-    (measured,) = measure(todo, [used], parts, args.follow)
-    return _deliver(args, parts[chosen.name], measured)
+    try:
+        runs = measure(todo, [used], parts, args.follow)
+    except (Incomplete, Interrupted) as ended:
+        if ended.runs:
+            _deliver(args, parts[chosen.name], ended.runs)
+        raise
+    _deliver(args, parts[chosen.name], runs)
+    return 0
 
 
 def _run_program(args: argparse.Namespace) -> int:
@@ -129,7 +147,8 @@ def _run_program(args: argparse.Namespace) -> int:
     )
     copies = options.copies(args)
     own_program.check(args.program, copies)
-    scripts = _scripts(args.program, args.setup)
+    _check_fetches(args)
+    scripts = _scripts(args)
     host, kernel = options.machine(args), options.kernel(args)
     used = options.chosen_policy(args)
     if used.frames_from:
@@ -145,39 +164,58 @@ def _run_program(args: argparse.Namespace) -> int:
         settings=used.settings("", host),
         timing=used.timing,
         parameters=used.parameters,
-        seed=args.seed,
-        packages=(*args.packages, *(guest_commands.PACKAGES if with_kloc else ())),
+        packages=(*options.packages(args), *(guest_commands.PACKAGES if with_kloc else ())),
         copies=copies,
         follow=args.follow,
         commands=with_kloc,
         **used.watching("", host),
     )
+    jobs = [replace(job, seed=seed) for seed in options.seeds(args)]
     if args.dry_run:
-        print(
-            f"{shlex.join(args.program)} under {used.name}, seed {args.seed}, "
-            f"machine {host.title()}"
-        )
+        for one in jobs:
+            print(
+                f"{shlex.join(args.program)} under {used.name}, seed {one.seed}, "
+                f"machine {host.title()}"
+            )
         return 0
-    return _measure_program(args, job, used, kernel)
-
-
-def _measure_program(
-    args: argparse.Namespace, job: Job, used: policy.Policy, kernel: str | None
-) -> int:
     parts = prepare_parts(job.packages, foreign=kernel)
     if kernel is not None:
         _check_policy(used, "", job.profile, parts)
-    with live.watching(f"running {job.name}", None, args.follow) as watch:
+    runs: list[record.Run] = []
+    printed: list[str] = []
+    try:
+        for one in jobs:
+            raw = _measure_program(one, parts, args.follow)
+            runs.append(record.from_raw(one, used, Outcome(1, None), raw, cold=True))
+            printed.append(raw.frames.get("measured", ""))
+    except (launcher.RunFailed, KeyboardInterrupt):
+        if runs:
+            _deliver(args, parts, runs, printed)
+        raise
+    try:
+        _deliver(args, parts, runs, printed)
+    finally:
+        if args.fetch:
+            fetched.write(args.fetch, raw.frames["check"])
+    return 0
+
+
+def _measure_program(job: Job, parts: Parts, follow: bool) -> Raw:
+    """Measure the program once. An error that it ends with has its exit status."""
+    title = f"running {job.name}, seed {job.seed}"
+    with live.watching(title, None, follow) as watch:
 
         def show_progress(machine: launcher.Machine) -> None:
             watch.bar.description = (
-                f"running {job.name} ({machine.stage}, {machine.seconds:.2f} s of simulated time)"
+                f"{title} ({machine.stage}, {machine.seconds:.2f} s of simulated time)"
             )
             watch.show({job.name: machine})
 
-        raw = launcher.run(job, parts, show_progress)
-    measured = record.from_raw(job, used, Outcome(1, None), raw, cold=True)
-    return _deliver(args, parts, measured, raw.frames.get("measured", ""))
+        try:
+            return launcher.run(job, parts, show_progress)
+        except launcher.RunFailed as failed:
+            failed.status = failed.measured or failed.status
+            raise
 
 
 def _check_policy(used: policy.Policy, workload_name: str, host: Profile, parts: Parts) -> None:
@@ -186,30 +224,44 @@ def _check_policy(used: policy.Policy, workload_name: str, host: Profile, parts:
     kernel_support.require(missing, parts.kernel.release)
 
 
-def _scripts(program: Sequence[str], setup: Path | None) -> Mapping[str, str]:
-    scripts = {"measured": shlex.join(program) + "\n"}
-    if setup is not None:
-        scripts["setup"] = options.existing(setup).read_text()
+def _check_fetches(args: argparse.Namespace) -> None:
+    """Raise an error unless all files of --fetch can be written."""
+    if args.fetch and len(options.seeds(args)) > 1:
+        raise UsageError("--fetch is for one run, and there are several seeds", "choose one seed")
+    fetched.check(args.fetch)
+
+
+def _scripts(args: argparse.Namespace) -> Mapping[str, str]:
+    """Return the scripts of the program's job."""
+    scripts = {"measured": shlex.join(args.program) + "\n"}
+    if args.setup is not None:
+        scripts["setup"] = files.read_text(options.existing(args.setup), "--setup")
+    if args.fetch:
+        scripts["check"] = fetched.script(args.fetch)
     return scripts
 
 
 def _deliver(
-    args: argparse.Namespace, parts: Parts, measured: record.Run, printed: str = ""
-) -> int:
+    args: argparse.Namespace,
+    parts: Parts,
+    runs: Sequence[record.Run],
+    printed: Sequence[str] = (),
+) -> None:
+    """Write and print the results; `printed` is what the program printed in each run."""
     base = profile.load(args.machine)
-    content = document.assemble([parts], base.as_dict(), [measured])
+    content = document.assemble([parts], base.as_dict(), runs)
     if output.is_stdout(args):
-        sys.stderr.write(printed)
+        for text in printed:
+            sys.stderr.write(text)
     output.deliver(args, content, lambda: _print(content, printed))
-    return 0
 
 
-def _print(content: Mapping[str, Any], printed: str) -> None:
-    """Print what the program printed, then the result of the run."""
-    (measured,) = content["runs"]
-    if printed:
-        print(printed, end="" if printed.endswith("\n") else "\n")
+def _print(content: Mapping[str, Any], printed: Sequence[str]) -> None:
+    """Print what the program printed, then the results of the runs."""
+    runs = content["runs"]
+    for text in filter(None, printed):
+        print(text, end="" if text.endswith("\n") else "\n")
     console = terminal.stdout()
-    console.print(table.summary(measured))
-    for line in [*table.remarks([measured]), *versions.lines(content), *inputs.lines([measured])]:
-        console.print(line, markup=False)
+    console.print(*table.summaries(runs, console.width), sep="\n")
+    for line in [*table.remarks(runs), *versions.lines(content), *inputs.lines(runs)]:
+        terminal.print_line(line)

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
+from kloc.base.sizes import rounded_size
 from kloc.commands import output, scheme_arguments
-from kloc.schemes import damon, nodes, scheme, sysfs, text
+from kloc.schemes import damon, nodes, notes, scheme, sysfs, text
 from kloc.schemes.scheme import ACTIONS, Scheme
-from kloc.schemes.sysfs import Processes, Target
+from kloc.schemes.sysfs import Attributes, Physical, Processes, Target
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -108,10 +109,14 @@ def _check(args: argparse.Namespace) -> int:
         raise failures[0]
     content = [{"file": name, **_document(one)} for name in correct for one in correct[name]]
     output.deliver(args, content, lambda: _print_correct(correct))
+    for name, schemes in correct.items():
+        for note in notes.of_schemes(schemes, scheme_arguments.attributes(args)):
+            terminal.say(f"{name}: {note}")
     for failure in failures:
         terminal.say("\n".join([failure.message, *([failure.hint] if failure.hint else [])]))
     if failures:
-        raise KlocError(f"{len(failures)} of {len(args.schemes)} files have a mistake")
+        verb = "has" if len(failures) == 1 else "have"
+        raise KlocError(f"{len(failures)} of {len(args.schemes)} files {verb} a mistake")
     return 0
 
 
@@ -123,7 +128,9 @@ def _print_correct(correct: Mapping[str, Sequence[Scheme]]) -> None:
 def _show(args: argparse.Namespace, schemes: Sequence[Scheme]) -> int:
     """Show the schemes of a file."""
     content = [_document(one) for one in schemes]
-    output.deliver(args, content, lambda: terminal.stdout().print(_scheme_table(schemes)))
+    output.deliver(args, content, lambda: terminal.lists().print(_scheme_table(schemes)))
+    for note in notes.of_schemes(schemes, scheme_arguments.attributes(args)):
+        terminal.say(note)
     return 0
 
 
@@ -146,6 +153,8 @@ def _show_running(args: argparse.Namespace) -> int:
     found = damon.kdamonds(update=True)
     content = [_kdamond_document(one) for one in found]
     output.deliver(args, content, lambda: _print_running(found))
+    if any(one.running and damon.is_own(one) for one in found):
+        _say_what_came_later()
     return 0
 
 
@@ -162,8 +171,13 @@ def _apply(args: argparse.Namespace) -> int:
     # Before DAMON is taken, so that an impossible scheme changes nothing.
     parts = nodes.parts(schemes, target)
     sysfs.setting_writes(parts, attributes)
+    remarks = [*notes.of_schemes(schemes, attributes), *nodes.remarks(schemes, target)]
+    remarks += _region_sizes(parts, attributes)
     with damon.taken() as taken:
-        taken.run(parts, attributes)
+        memory = target.ranges if isinstance(target, Physical) else ()
+        taken.run(parts, attributes, memory)
+        for remark in remarks:
+            terminal.say(remark)
         if args.duration is None:
             taken.keep()
             terminal.say(f"{name} runs on {damon.describe(target)}; kloc scheme stop ends it")
@@ -172,7 +186,15 @@ def _apply(args: argparse.Namespace) -> int:
             found = _wait(args.duration)
             content = [_kdamond_document(one) for one in found]
             output.deliver(args, content, lambda: _print_running(found))
+            _say_what_came_later()
     return 0
+
+
+def _region_sizes(parts: Sequence[sysfs.Part], attributes: Attributes) -> Iterator[str]:
+    """Yield how large the regions of each kdamond are on average, if that is known."""
+    for number, (target, _) in enumerate(parts):
+        if sizes := notes.region_sizes(target, attributes):
+            yield f"kdamond {number}: regions {sizes}; more --regions see smaller hot memory"
 
 
 def _wait(duration: float) -> list[sysfs.Kdamond]:
@@ -186,6 +208,15 @@ def _wait(duration: float) -> list[sysfs.Kdamond]:
             return found
         found = damon.kdamonds(update=left <= POLL_SECONDS)
     return found
+
+
+def _say_what_came_later() -> None:
+    """Name memory that the scheme that kloc applied is not for, because it came later."""
+    for node, size in nodes.came_later():
+        terminal.say(
+            f"{rounded_size(size)} of node {node} came after the scheme was applied, so DAMON does "
+            "not monitor them; stop the scheme and apply it again"
+        )
 
 
 def _stop() -> int:
@@ -230,7 +261,7 @@ def _scheme_table(schemes: Sequence[Scheme]) -> Table:
 
 
 def _print_running(found: Sequence[sysfs.Kdamond]) -> None:
-    out = terminal.stdout()
+    out = terminal.lists()
     if not found:
         out.print("DAMON runs nothing")
     for one in found:
@@ -238,6 +269,8 @@ def _print_running(found: Sequence[sysfs.Kdamond]) -> None:
         by = " (started by kloc)" if damon.is_own(one) else ""
         out.print(f"kdamond {one.number} {state} on {damon.describe(one.target)}{by}", markup=False)
         out.print(_monitoring(one.attributes), markup=False)
+        if sizes := notes.region_sizes(one.target, one.attributes):
+            out.print(f"regions {sizes}", markup=False)
         if one.schemes:
             out.print(_scheme_table(one.schemes))
             out.print(_stats_table(one))

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import shutil
+import sys
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import options
 from kloc.machine import guest_commands, launcher, profile
-from kloc.machine.job import Job
+from kloc.machine.job import Job, Terminal
 from kloc.machine.parts import prepare_parts
 
 USAGE = ("[options]",)
@@ -18,7 +22,8 @@ DESCRIPTION = """\
 Open a root shell in the machine, set up for a policy. Nothing is measured.
 
 /data is the machine's disk, and kloc's server commands, such as kloc status, are installed.
-'exit' ends the shell, Ctrl-A X stops QEMU.
+'exit' ends the shell, Ctrl-A X stops QEMU. kloc shell needs a terminal; without one, kloc run runs
+commands.
 """
 
 EXAMPLES = (
@@ -50,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
             "a workload",
             "choose another one with --policy; kloc scheme apply applies a scheme in the shell",
         )
-    packages = (*args.packages, *guest_commands.PACKAGES)
+    packages = (*options.packages(args), *guest_commands.PACKAGES)
     job = Job(
         name="shell",
         profile=host,
@@ -61,13 +66,29 @@ def run(args: argparse.Namespace) -> int:
         packages=packages,
         copies=options.copies(args),
         shell=True,
+        terminal=_terminal(),
         commands=True,
     )
     if args.dry_run:
         installed = ", ".join(args.packages) or "none"
         print(f"a shell under {used.name}, machine {host.name}, packages: {installed}")
         return 0
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise KlocError(
+            "kloc shell needs a terminal, and standard input or output is none",
+            "kloc run --with-kloc -- sh -c 'COMMANDS' runs commands without one",
+        )
     parts = prepare_parts(packages)
     terminal.say("the machine's shell: 'exit' ends it, Ctrl-A X stops QEMU, /data is the disk")
     launcher.run(job, parts)
     return 0
+
+
+def _terminal() -> Terminal | None:
+    """Return the terminal's type and size, None if they are not known."""
+    size = shutil.get_terminal_size((0, 0))
+    # The guest's agent puts the type into a command line and a path.
+    kind = os.environ.get("TERM", "")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", kind) or 0 in size:
+        return None
+    return Terminal(kind, size.lines, size.columns)

@@ -7,12 +7,13 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output
-from kloc.server import contexts, slabs, tiering
+from kloc.server import contexts, kernel_settings, memory, slabs, tiering
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,6 +74,8 @@ def document() -> dict[str, Any]:
             "nodes_kb": contexts.read_node_limits(),
             "cgroups": contexts.read_cgroup_limits(),
         },
+        "kernel_settings": kernel_settings.read_all(),
+        "nodes": {number: asdict(node) for number, node in memory.read_nodes().items()},
         "knodes": contexts.read_figure("knodes"),
         "contexts": totals,
         "contexts_unseen": unseen,
@@ -122,16 +125,24 @@ def _remarks(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"{contexts.missing()}; {contexts.HOW_TO_SELECT}"
     if status["contexts_unseen"]:
         yield f"pages in each tier are unknown: {status['contexts_unseen']}"
+    if status["has_contexts"]:
+        yield from kernel_settings.remarks(status["kernel_settings"])
+    nodes = {number: memory.Node(**node) for number, node in status["nodes"].items()}
+    moves_slabs = bool(status["has_contexts"] and status["slabs"])
+    yield from memory.remarks(nodes, status["policy"], moves_slabs)
 
 
 def _print(status: Mapping[str, Any]) -> None:
-    out = terminal.stdout()
+    out = terminal.lists()
     out.print(_state(status))
     out.print(_moves(status))
     if status["contexts"]:
         out.print(_contexts(status))
     if status["slabs"]:
         out.print(_slabs(status))
+        if away := sum(pages.get("slow_away", 0) for pages in status["slabs"].values()):
+            size = _mib(away * status["page_bytes"])
+            out.print(f"{size} of slabs came from fast memory: reclaim of slow memory misses them.")
 
 
 def _state(status: Mapping[str, Any]) -> Table:
@@ -142,6 +153,7 @@ def _state(status: Mapping[str, Any]) -> Table:
         **_settings(status),
         **(_contexts_state(status) if status["has_contexts"] else {}),
         "limits": _limits(status["limits"]),
+        "kernel settings": _kernel_settings(status["kernel_settings"]),
         "records of pages": _mib(status["memory"]["pages"]),
         "copies": _wasted(status),
     }
@@ -166,6 +178,13 @@ def _settings(status: Mapping[str, Any]) -> dict[str, str]:
         if name.startswith(own):
             rows[name.removeprefix(own).replace("_", " ")] = value
     return rows
+
+
+def _kernel_settings(values: Mapping[str, int | None]) -> str:
+    """Return the settings of the kernel that the policy kloc depends on."""
+    return ", ".join(
+        f"{name} {'missing' if value is None else value}" for name, value in values.items()
+    )
 
 
 def _contexts_state(status: Mapping[str, Any]) -> dict[str, str]:

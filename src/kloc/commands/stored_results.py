@@ -24,6 +24,10 @@ HINT = (
 )
 
 
+class Differs(KlocError):
+    """The runs of a result file are not of the comparison that would continue it."""
+
+
 def read(path: Path) -> dict[str, Any]:
     """Return the document of a comparison. Raises KlocError if the file has none."""
     if not path.exists():
@@ -51,6 +55,12 @@ def check_size(path: Path, content: Mapping[str, Any], todo: Sequence[Task]) -> 
         raise _differs(path, lines)
 
 
+def check_machine(path: Path, content: Mapping[str, Any], machine: Mapping[str, Any]) -> None:
+    """Raise KlocError unless the results are of this machine profile. It needs nothing built."""
+    if lines := document.contradictions(content, {**content, "machine": machine}):
+        raise _differs(path, lines)
+
+
 def check_inputs(
     path: Path,
     content: Mapping[str, Any],
@@ -71,9 +81,9 @@ def check_inputs(
         raise _differs(path, lines)
 
 
-def _differs(path: Path, lines: Sequence[str]) -> KlocError:
+def _differs(path: Path, lines: Sequence[str]) -> Differs:
     listed = "\n".join(f"    {line}" for line in lines)
-    return KlocError(
-        f"--resume {path}: the file's runs (first) and those of this comparison differ:\n{listed}",
+    return Differs(
+        f"{path}: the file's runs (first) and those of this comparison differ:\n{listed}",
         HINT,
     )

@@ -19,7 +19,7 @@ from kloc.server import contexts, tiering
 from kloc.server.contexts import Context
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 USAGE = ("[options]",)
 
@@ -48,9 +48,6 @@ LINES = 20
 
 OTHER_LINES = 5
 """Lines on the terminal that show no context."""
-
-WIDE = 10_000
-"""Columns, more than a path takes."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +95,9 @@ def run(args: argparse.Namespace) -> int:
         raise KlocError(contexts.missing(), contexts.HOW_TO_SELECT)
     if args.json is not None:
         shown = view(args)
-        output.deliver(args, _document(shown), lambda: _console().print(picture(shown)))
+        output.deliver(args, _document(shown), lambda: terminal.lists().print(picture(shown)))
     elif args.once:
-        _console().print(picture(view(args)))
+        terminal.lists().print(picture(view(args)))
     else:
         _follow(args)
     return 0
@@ -111,7 +108,7 @@ def _follow(args: argparse.Namespace) -> None:
 
     The machine's serial console cannot move its cursor, so it gets one view after the other, too.
     """
-    console = _console()
+    console = terminal.lists()
     try:
         if not console.is_interactive:
             while True:
@@ -162,15 +159,16 @@ def picture(shown: View) -> RenderableType:
         f"policy {tiering.selected()}: {total['number']:,} contexts, {total['active']:,} active; "
         f"{_mib(total['fast'])} MiB in fast memory, {_mib(total['slow'])} MiB in slow memory"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for title in ("fast, MiB", "slow, MiB", "active", "age", "open", "CPU"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("path", overflow="ellipsis", no_wrap=True)
+    # The only column that gives way if the terminal is narrow: the others are never cut.
+    table.add_column("path", overflow="ellipsis")
     for path, context in shown.rows:
         active, is_open = ("yes" if value else "no" for value in (context.active, context.open))
         sizes = (_mib(context.fast), _mib(context.slow))
         age, cpu = str(context.age), str(context.cpu)
-        table.add_row(*sizes, active, age, is_open, cpu, Text(_printable(path)))
+        table.add_row(*sizes, active, age, is_open, cpu, Text(_printable(path), no_wrap=True))
     return Group(Text(heading), table)
 
 
@@ -193,14 +191,6 @@ def _lines(args: argparse.Namespace) -> int:
         return 0
     console = terminal.stdout()
     return max(1, console.height - OTHER_LINES) if console.is_terminal else LINES
-
-
-def _console() -> Console:
-    """Return the console for results. It cuts paths at the edge of a terminal, but not in files."""
-    from rich.console import Console
-
-    console = terminal.stdout()
-    return console if console.is_terminal else Console(highlight=False, width=WIDE)
 
 
 def _printable(text: str) -> str:

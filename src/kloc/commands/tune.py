@@ -6,12 +6,14 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kloc.base import environment, terminal
-from kloc.base.errors import KlocError
-from kloc.commands import output, scheme_arguments, tune_arguments
+from kloc.base.errors import KlocError, unknown
+from kloc.commands import output, scheme_arguments, targets, tune_arguments
 from kloc.commands.exec import callers_environment
 from kloc.schemes import damon, scheme, sysfs, text, units
 from kloc.schemes.scheme import Scheme, Tuned
@@ -61,23 +63,30 @@ add_arguments = tune_arguments.add
 def run(args: argparse.Namespace) -> int:
     """Tune, and print the result."""
     tune_arguments.check(args)
-    if args.workload is not None and args.scheme not in text.names():
+    if args.workload is not None:
         environment.require("measure", "kloc tune WORKLOAD")
         from kloc.commands import tune_policy
 
         if tune_policy.is_policy(args.scheme):
             return tune_policy.tune(args)
+        _check_names(args)
+    # Before its length: a name that does not exist is the first thing to mend.
+    text.load(args.scheme)
     tune_arguments.check_length(args)
     schemes, attributes = text.load(args.scheme), scheme_arguments.attributes(args)
     tuned = _tuned(args, schemes)
     rate = _score(args)
     if args.workload is not None:
+        if args.dry_run:
+            return _list_workload(args, schemes)
         _deliver(args, schemes, _tune_workload(args, schemes, tuned, rate))
         return 0
     damon.check()
     target = Processes((args.pid or os.getpid(),))
     for end in (tuned.low, tuned.high):
         sysfs.writes(scheme.at(schemes, scheme.number(end)), attributes, target)
+    if args.dry_run:
+        return _list(args, tuned)
     with damon.taken() as taken:
         setting = DamonSetting(taken, schemes, attributes)
         measure, unit = _measure(args, tuned, setting)
@@ -99,14 +108,69 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _list(args: argparse.Namespace, tuned: Tuned) -> int:
+    """Print what would be measured. Raises KlocError if the command or the process is missing."""
+    damon.check_free()
+    print(_threshold(args, tuned))
+    if args.pid is None:
+        targets.check_program(args.program)
+        print(f"{shlex.join(args.program)}, once unmeasured, then {_runs(args)}")
+        return 0
+    name = targets.check_process(args.pid)
+    unit = args.unit or _default_unit(tuned)
+    count = args.samples or int(args.limit / unit) - EXTRA_RUNS
+    tuner.check_count(count)
+    each = units.format_time(round(1e6 * unit))
+    whole = units.format_time(round(1e6 * unit) * (count + EXTRA_RUNS))
+    print(f"process {args.pid} ({name}), {each} under each of {count + EXTRA_RUNS} values: {whole}")
+    return 0
+
+
+def _list_workload(args: argparse.Namespace, schemes: Sequence[Scheme]) -> int:
+    """Print the runs of a tuning in the machine. Raises KlocError for what it would refuse."""
+    environment.require("measure", "kloc tune WORKLOAD")
+    from kloc.commands import duration
+    from kloc.commands.tune_workload import Plan
+
+    plan = Plan.of(args, schemes, scheme_arguments.attributes(args))
+    print(_threshold(args, _tuned(args, schemes)))
+    print(f"{plan.task(None).listing()}, and under {args.scheme}: {_runs(args)}")
+    if args.samples is not None:
+        duration.say([plan.task(None)] * (args.samples + EXTRA_RUNS), one_by_one=True)
+    return 0
+
+
+def _threshold(args: argparse.Namespace, tuned: Tuned) -> str:
+    low, high = (text.format_value(tuned.threshold, end) for end in (tuned.low, tuned.high))
+    return f"{args.scheme}: {tuned.threshold} from {low} to {high}, optimizer {args.optimizer}"
+
+
+def _runs(args: argparse.Namespace) -> str:
+    """Return how often something is measured: the samples, the file's own value, and none."""
+    if args.samples is not None:
+        total = args.samples + EXTRA_RUNS
+        return f"{total} times ({args.samples} samples, the file's value, no scheme)"
+    return f"as often as fits into {units.format_time(round(args.limit * 1e6))}"
+
+
+def _check_names(args: argparse.Namespace) -> None:
+    """Raise UsageError if a scheme or a workload is neither known nor a file."""
+    from kloc.measure import policy, workload
+
+    known = {*text.names(), *policy.names()}
+    if args.scheme not in known and not Path(args.scheme).exists():
+        raise unknown("scheme or policy", args.scheme, known)
+    workload.load(args.workload)
+
+
 def _tune_workload(
     args: argparse.Namespace, schemes: Sequence[Scheme], tuned: Tuned, rate: Score
 ) -> Result:
     """Tune for a workload in the machine."""
     environment.require("measure", "kloc tune WORKLOAD")
-    from kloc.commands.tune_workload import InMachine
+    from kloc.commands.tune_workload import InMachine, Plan
 
-    machine = InMachine(args, schemes, scheme_arguments.attributes(args))
+    machine = InMachine(Plan.of(args, schemes, scheme_arguments.attributes(args)))
     return _tuned_with(
         args,
         schemes,
@@ -247,7 +311,7 @@ def _deliver(args: argparse.Namespace, schemes: Sequence[Scheme], result: Result
 
 
 def _print(schemes: Sequence[Scheme], result: Result, content: Mapping[str, Any]) -> None:
-    out = terminal.stdout()
+    out = terminal.lists()
     for table in document.tables(schemes, result):
         out.print(table)
     value, low, high = content["best"]["value"], content["low"], content["high"]

@@ -76,6 +76,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --pid: leave the tuned scheme applied if it is better than none",
     )
+    output.add_dry_run(group)
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kloc.base import files, terminal
+from kloc.base import files, revision, terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.commands import options, output
+from kloc.commands import duration, options, output
 from kloc.machine import profile
 from kloc.measure import policy, workload
 from kloc.measure.search import Search
@@ -39,9 +39,12 @@ def tune(args: argparse.Namespace) -> int:
 
     host = profile.load(args.machine)
     search = Search(args.scheme, what, [args.seed], kept, save, host, options.size(args))
+    if args.dry_run:
+        return _list(search)
     untuned = search.untuned()
     entry = search.run()
     content = {
+        "kloc": revision.commit(),
         "policy": args.scheme,
         "workload": args.workload,
         "seed": args.seed,
@@ -51,6 +54,18 @@ def tune(args: argparse.Namespace) -> int:
         "trials": entry["trials"],
     }
     output.deliver(args, content, lambda: _print(content))
+    return 0
+
+
+def _list(search: Search) -> int:
+    """Print the settings that a search tries, one after the other, and with which values."""
+    runs = [search.task(search.current)]
+    print(f"{runs[0].listing()}, with the settings of the policy's file")
+    for file, values in search.space.items():
+        print(f"then {file}: {', '.join(values)}")
+        runs += [search.task({file: value}) for value in values]
+    print(f"{len(runs)} runs, fewer if two are the same")
+    duration.say(runs)
     return 0
 
 
@@ -89,7 +104,7 @@ def _kept(path: Path | None) -> dict[str, Any]:
 
 
 def _print(content: Mapping[str, Any]) -> None:
-    out = terminal.stdout()
+    out = terminal.lists()
     out.print(_table(content))
     best, untuned = content["best"], content["untuned"]
     gain = best["throughput"] / untuned["throughput"]

@@ -7,17 +7,19 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kloc.base import hashes
 from kloc.base.errors import KlocError
 from kloc.commands import options
 from kloc.commands.tune_kept import Kept
 from kloc.machine import launcher, profile
+from kloc.machine.profile import Profile
 from kloc.measure import policy, prepared, runner, scheme_use, workload
 from kloc.measure.policy import Policy
 from kloc.measure.scheme_use import SchemeUse
 from kloc.measure.task import Task
+from kloc.measure.workload import Size, Workload
 from kloc.schemes.scheme import Scheme
 from kloc.schemes.sysfs import Attributes
 from kloc.tune.score import Measurement
@@ -26,46 +28,71 @@ NONE = "baseline"
 """The policy without a scheme."""
 
 
-class InMachine:
-    """A workload in the machine. A value is that of the full-size machine, as in the scheme."""
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a tuning. A value is that of the full-size machine, as in the scheme."""
 
-    def __init__(
-        self, args: argparse.Namespace, schemes: Sequence[Scheme], attributes: Attributes
-    ) -> None:
-        """Build what is missing of the machine. Raises KlocError for an unknown workload."""
-        self._workload = workload.load(args.workload)
-        self._seed = args.seed
-        self._size = options.size(args)
-        self._host = profile.load(args.machine)
-        self._none = policy.load(NONE)
-        self._scheme = with_scheme(args.scheme, schemes, attributes)
+    workload: Workload
+    seed: int
+    size: Size
+    host: Profile
+    none: Policy
+    scheme: Policy
+    kept: Kept
+
+    @classmethod
+    def of(
+        cls, args: argparse.Namespace, schemes: Sequence[Scheme], attributes: Attributes
+    ) -> Plan:
+        """Return what the options ask for. Raises KlocError for what cannot be run."""
+        plan = cls(
+            workload.load(args.workload),
+            args.seed,
+            options.size(args),
+            profile.load(args.machine),
+            policy.load(NONE),
+            with_scheme(args.scheme, schemes, attributes),
+            Kept(args.resume),
+        )
         # A value that cannot be applied is an error now, not after an hour.
-        self._scheme.watching(self._workload.name, self._host)
-        self._kept = Kept(args.resume)
-        self._parts = runner.prepare([self._workload])
+        plan.scheme.watching(plan.workload.name, plan.host)
+        return plan
+
+    def task(self, value: float | None) -> Task:
+        """Return the run under a value of the threshold, None for none."""
+        used = self.none
+        if value is not None and self.scheme.scheme is not None:
+            used = replace(self.scheme, scheme=self.scheme.scheme.at(value))
+        return Task(self.workload, used, self.host, self.seed, self.size)
+
+
+class InMachine:
+    """Measures the runs of a plan in the machine."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Build what is missing of the machine."""
+        self._plan = plan
+        self._parts = runner.prepare([plan.workload])
         self.unit: float | None = None
         """How long a run takes, in seconds of the host; None before the first one."""
 
     def measure(self, value: float | None) -> Measurement:
         """Return the duration of the measured region, and the mean memory of processes in it."""
-        used = self._none
-        if value is not None and self._scheme.scheme is not None:
-            used = replace(self._scheme, scheme=self._scheme.scheme.at(value))
-        task = Task(self._workload, used, self._host, self._seed, self._size)
+        task = self._plan.task(value)
         inputs = self._inputs(task)
-        if (kept := self._kept.find(inputs)) is not None:
+        if (kept := self._plan.kept.find(inputs)) is not None:
             return kept
         begin = time.monotonic()
-        (run,) = runner.measure([task], [used], self._parts)
+        (run,) = runner.measure([task], [task.policy], self._parts)
         self.unit = time.monotonic() - begin
         measured = Measurement(run["seconds"], run["memory"]["mean"])
-        self._kept.add(inputs, measured)
+        self._plan.kept.add(inputs, measured)
         return measured
 
     def _inputs(self, task: Task) -> str:
         """Return a hash of what the task's run is made from."""
         (ready,) = prepared.with_disks([task], self._parts)
-        inputs = launcher.inputs_of(ready.job(), self._parts[self._workload.name])
+        inputs = launcher.inputs_of(ready.job(), self._parts[task.workload.name])
         return hashes.of_text(json.dumps(inputs, sort_keys=True))
 
 

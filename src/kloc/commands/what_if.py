@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from kloc.base import terminal
-from kloc.commands import options, output
+from kloc.commands import duration, options, output
 from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import record, what_if, workload
@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
         for row, task in zip(rows, tasks, strict=True):
             print(f"{task.title()}: fast are {', '.join(row.fast) or 'none'}")
         print("after the first: oracle")
+        duration.say([*tasks, tasks[0]])
         return 0
     parts = prepare([chosen])
     try:
@@ -74,4 +75,4 @@ def _print(runs: list[record.Run], skipped: Sequence[str]) -> None:
     console.print(*table.comparisons(runs, console.width, first="pages that are fast"), sep="\n")
     remarks = [*table.remarks(runs), *what_if.remarks(runs, skipped), *inputs.lines(runs)]
     for line in remarks:
-        console.print(line, markup=False)
+        terminal.print_line(line)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kloc.base.ranges import joined
 from kloc.heat import grid
-from kloc.heat.processes import joined
 from kloc.heat.records import Memory, Record
 
 PARTS = 3

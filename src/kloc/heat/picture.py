@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.text import Text
 
 from kloc.base.words import plural
-from kloc.heat import grid, kinds, layout
+from kloc.heat import grid, kinds, layout, scale
 from kloc.heat.layout import Part
 from kloc.heat.records import Record
 
@@ -23,13 +23,16 @@ ROWS = 24
 COLUMNS_MAX = 120
 
 SHADES = "·░▒▓█"
-"""Not accessed, and up to a quarter, two, three and four quarters of the highest frequency."""
+"""Not accessed, and up to the limits of `scale.limits`."""
 
 COLORS = (
     *((31, 12, 72), (85, 15, 109), (136, 34, 106), (186, 54, 85)),
     *((227, 89, 51), (249, 140, 10), (249, 201, 50), (252, 255, 164)),
 )
 """Colors from not accessed to the highest frequency, red, green and blue: matplotlib's inferno."""
+
+LABELED = 3
+"""The legend names the limit of the first color, and of every third one after it."""
 
 HALF = "▀"
 """A cell with two rows: its color is the upper one, its background the lower one."""
@@ -132,7 +135,7 @@ def _shade(value: float, top: float) -> str:
     """Return the character for a frequency; what was seen at all is not shown as 0."""
     if np.isnan(value):
         return " "
-    return SHADES[0 if not value else min(4, max(1, int(np.ceil(4 * value / top))))]
+    return SHADES[scale.shade(value, top, len(SHADES) - 1)]
 
 
 def _cell(upper: float, lower: float, top: float) -> tuple[str, Style]:
@@ -146,8 +149,7 @@ def _cell(upper: float, lower: float, top: float) -> tuple[str, Style]:
 
 
 def _color(value: float, top: float) -> Color:
-    number = 0 if not value else min(len(COLORS) - 1, 1 + int((len(COLORS) - 1) * value / top))
-    return Color.from_rgb(*COLORS[number])
+    return Color.from_rgb(*COLORS[scale.shade(value, top, len(COLORS) - 1)])
 
 
 def _gap(lower: Part, upper: Part) -> str:
@@ -169,16 +171,20 @@ def _axis(record: Record, columns: int) -> list[Text]:
 
 def _legend(top: float, colored: bool) -> Text:
     """Return the meaning of colors or shades: the share of samples with an access, in percent."""
-    text = Text(f"{'samples with an access:':<{LABEL}}", style="")
+    # It fits into 80 columns.
+    text = Text("% of samples with access, log scale: ")
     if not colored:
-        for number, shade in enumerate(SHADES):
-            limit = "none" if not number else f"to {_percent(number / 4 * top)}"
-            text.append(f" {shade} {limit}")
+        text.append(f"{SHADES[0]} none")
+        for shade, limit in zip(SHADES[1:], scale.limits(top, len(SHADES) - 1), strict=True):
+            text.append(f" {shade} to {scale.digits(100 * limit)}")
         return text
+    ends = scale.limits(top, len(COLORS) - 1)
     for number, color in enumerate(COLORS):
-        limit = "" if 0 < number < len(COLORS) - 1 else _percent(top * bool(number))
-        text.append(f" {limit} " if limit else "")
-        text.append("██", Style(color=Color.from_rgb(*color)))
+        text.append("█", Style(color=Color.from_rgb(*color)))
+        if not number:
+            text.append(" none ")
+        elif number % LABELED == 1:
+            text.append(f" to {scale.digits(100 * ends[number - 1])} ")
     return text
 
 
@@ -194,5 +200,4 @@ def _kinds_legend(record: Record, width: int) -> list[Text]:
 
 def _percent(share: float) -> str:
     """Return a share as a percentage with up to two digits."""
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+    return f"{scale.digits(100 * share)} %"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.base import plots
-from kloc.heat import grid, kinds, layout, picture
+from kloc.heat import grid, kinds, layout, picture, scale
 from kloc.heat.layout import Part
 from kloc.heat.records import Record
 
@@ -18,7 +18,8 @@ ROWS, COLUMNS = 300, 500
 HEIGHT_MIN = 0.12
 """The least height of a part, as a fraction of that of all."""
 
-COLORS = "inferno"
+COLORS, DARKEST = "inferno", 0.15
+"""The colors, and where in them those of accesses begin: the darkest one is for no access."""
 
 KIND_COLORS = dict(
     zip(
@@ -48,7 +49,7 @@ def plot(path: Path, record: Record, most: int) -> None:
         image = draw(list(axes[:, 0]), record, table, parts)
         names = ", ".join(mark.name for mark in record.marks)
         axes[-1, 0].set_xlabel("time, s" + (f"; dashed line: {names}" if names else ""))
-        figure.colorbar(image, ax=axes, label="samples with an access, %")
+        _add_colors(figure, axes, image)
         if record.kinds:
             figure.legend(
                 handles=kinds_legend(record),
@@ -68,8 +69,13 @@ def heights(parts: Sequence[Part]) -> list[float]:
 
 
 def draw(axes: Sequence[Any], record: Record, table: grid.Regions, parts: Sequence[Part]) -> Any:
-    """Draw the parts, the highest addresses on the first axes; return one of the images."""
+    """Draw the parts, the highest addresses on the first axes; return one of the images.
+
+    Its values are percentages, and its norm is the scale of scale.py.
+    """
     import numpy as np
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap, LogNorm
 
     shown = list(reversed(parts))
     rows = layout.rows([part.size for part in shown], ROWS)
@@ -78,15 +84,19 @@ def draw(axes: Sequence[Any], record: Record, table: grid.Regions, parts: Sequen
         for part, count in zip(shown, rows, strict=True)
     ]
     top = max((float(np.nanmax(one)) for one in maps if not np.all(np.isnan(one))), default=0.0)
+    least = (top or 1.0) / scale.RANGE
+    accessed = ListedColormap(colormaps[COLORS](np.linspace(DARKEST, 1, 256)))
+    colors = accessed.with_extremes(under=colormaps[COLORS](0.0))
     for axis, part, values in zip(axes, shown, maps, strict=True):
+        # What was seen at all has the first color of accesses, and the rest the one under it.
+        seen = np.where(values > 0, np.maximum(values, least), values + least / 2)
         image = axis.imshow(
-            values,
+            seen,
             origin="lower",
             aspect="auto",
             interpolation="nearest",
-            cmap=COLORS,
-            vmin=0,
-            vmax=top or 1.0,
+            cmap=colors,
+            norm=LogNorm(least, top or 1.0),
             extent=(0, record.seconds, 0, part.size / MIB),
         )
         axis.set_title(part.title(), fontsize=8, loc="left")
@@ -99,6 +109,15 @@ def draw(axes: Sequence[Any], record: Record, table: grid.Regions, parts: Sequen
         if record.kinds:
             _draw_kinds(axis, record, part, len(values))
     return image
+
+
+def _add_colors(figure: Any, axes: Any, image: Any) -> None:
+    """Add the legend of the colors, with the limits of the shades on a terminal."""
+    bar = figure.colorbar(image, ax=axes, extend="min")
+    bar.set_label(f"samples with an access, % ({scale.WORDS}; black: none)")
+    ticks = scale.limits(image.norm.vmax, 4)
+    bar.set_ticks(ticks, labels=[scale.digits(tick) for tick in ticks])
+    bar.minorticks_off()
 
 
 def kinds_legend(record: Record) -> list[Any]:

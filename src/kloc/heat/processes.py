@@ -67,17 +67,6 @@ def parse_maps(lines: Iterable[str]) -> list[tuple[int, int]]:
     return found
 
 
-def joined(ranges: Iterable[tuple[int, int]], gap: int = 0) -> list[tuple[int, int]]:
-    """Return sorted ranges, those with no more than `gap` bytes between them as one."""
-    found: list[tuple[int, int]] = []
-    for start, end in ranges:
-        if found and start - found[-1][1] <= gap:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
-
-
 def in_order(known: list[int], running: list[int]) -> list[int]:
     """Return the running processes, known ones in their order, then new ones; at most MOST."""
     kept = [pid for pid in known if pid in running]

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from kloc.base import revision
 from kloc.base.errors import KlocError
+from kloc.base.ranges import joined
 from kloc.heat import kinds, processes, tiers, tracing
 from kloc.heat.events import Snapshots
 from kloc.heat.records import Kinds, Memory, Process, Record, Snapshot
@@ -88,6 +90,7 @@ class Recorder:
             memory=self._memory,
             kinds=self._kinds,
             lost=self._events.lost,
+            kloc=revision.commit(),
         )
 
     def _follow(self, pids: list[int]) -> None:
@@ -112,7 +115,7 @@ class Recorder:
         if number == len(self._processes):
             self._processes.append(Process(pid, ""))
         known = self._processes[number]
-        mapped = processes.joined(sorted({*known.mapped, *processes.mapped(pid)}))
+        mapped = joined(sorted({*known.mapped, *processes.mapped(pid)}))
         self._processes[number] = Process(pid, processes.name(pid) or known.name, tuple(mapped))
         return number
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kloc.base import revision
 from kloc.base.errors import KlocError
 from kloc.schemes.sysfs import Attributes
 
@@ -79,7 +80,7 @@ class Record:
     """What DAMON saw in `seconds`; `lost` counts snapshots that are missing or incomplete.
 
     `kinds` is empty for processes, if the kernel did not tell the kinds of pages, and in files of
-    earlier versions.
+    earlier versions. `kloc` is the commit of kloc that recorded it.
     """
 
     title: str
@@ -92,6 +93,7 @@ class Record:
     kinds: tuple[Kinds, ...] = ()
     marks: tuple[Mark, ...] = ()
     lost: int = 0
+    kloc: str = revision.UNKNOWN
     heatmap: int = field(default=SCHEMA)
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.machine.profile import Profile
+from kloc.machine.topology import Topology
 
 UNMODELLED_CPUS = 2
 """The usual number of CPUs without the timing model: enough for races between two threads."""
@@ -24,6 +25,15 @@ class Swap:
 
     kind: str
     size_bytes: int
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """The terminal of a shell: its `type` is that of $TERM."""
+
+    type: str
+    rows: int
+    columns: int
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,7 @@ class Job:
     follow        write the totals that `Machine.live` returns
     observe       record what pages are used for; slower on the host, the same in the machine
     shell         run an interactive shell on the terminal instead of the scripts
+    terminal      of a shell: the terminal's type, rows and columns, None if they are not known
     commands      install kloc's own commands; `packages` must then include those of
                   kloc.machine.guest_commands
     instructions  estimate of the instructions that the job executes, to estimate the time left
@@ -71,6 +82,7 @@ class Job:
                   is sampled in the measured region
     parameters    additional parameters of the guest's kernel
     cpus          CPUs of each socket without the timing model
+    topology      the nodes in place of the profile's, without the timing model only
 
     Without `modelled` nothing is measured: the CPUs run at the same time, in the host's time.
     """
@@ -89,6 +101,7 @@ class Job:
     follow: bool = False
     observe: bool = False
     shell: bool = False
+    terminal: Terminal | None = None
     commands: bool = False
     instructions: float = 20e9
     modelled: bool = True
@@ -98,6 +111,12 @@ class Job:
     damon: Damon | None = None
     parameters: tuple[str, ...] = ()
     cpus: int = UNMODELLED_CPUS
+    topology: Topology | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the timing model would not know the nodes."""
+        if self.topology is not None and self.modelled:
+            raise ValueError("the timing model knows the nodes of profiles only")
 
     @property
     def samples_memory(self) -> bool:
@@ -132,6 +151,8 @@ class Raw:
 def cpu_count(job: Job) -> int:
     """Return how many CPUs the machine has, spare ones included."""
     profile = job.profile
+    if job.topology is not None:
+        return job.topology.cpus
     if job.modelled:
         return profile.cores + profile.spare_cores
     return job.cpus * profile.sockets

@@ -15,6 +15,9 @@ from kloc.machine import guest_commands, periods
 from kloc.machine.job import MEMORY_INTERVAL_US, Job
 from kloc.machine.parts import Parts
 
+GROUP = "/sys/fs/cgroup/job"
+"""The cgroup in which the agent runs the job's scripts."""
+
 
 def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     """Write to `image` the scripts, settings, commands, copies and programs for the agent.
@@ -26,8 +29,8 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     directory.mkdir()
     texts = {"mode": _mode(job)}
     if job.modelled:
-        # The agent gives the job these cores, and leaves the spare ones to kernel threads.
-        texts["cores"] = f"{job.profile.cores}\n"
+        # The agent gives the job the CPUs below this one, and leaves the others to kernel threads.
+        texts["cores"] = f"{max(job.profile.workload_cpus()) + 1}\n"
         texts["slices"] = f"{job.slices}\n"
     texts["periods"] = _lines(periods.settings(job.profile).items())
     texts["commit"] = f"{periods.commit_seconds(job.profile)}\n"
@@ -35,8 +38,11 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     if parts.kernel.initramfs is not None:
         # The agent must not expect everything of a kernel that was not built for the machine.
         texts["foreign"] = ""
+    if job.terminal is not None:
+        one = job.terminal
+        texts["terminal"] = f"{one.type} {one.rows} {one.columns}\n"
     texts.update(_watching(job))
-    texts.update(job.scripts)
+    texts.update(_scripts(job))
     files: dict[str, Path] = {}
     for name, text in texts.items():
         (directory / name).write_text(text)
@@ -52,6 +58,20 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
 def _lines(settings: Iterable[tuple[str, str]]) -> str:
     """Return files and their values in the format that the agent reads."""
     return "".join(f"{path} {value}\n" for path, value in settings)
+
+
+def _scripts(job: Job) -> dict[str, str]:
+    """Return the agent's scripts. The first one leaves out spare cores between the job's cores.
+
+    Only two sockets have such cores: each has its own spare ones.
+    """
+    scripts = dict(job.scripts)
+    cpus = job.profile.workload_cpus()
+    if job.modelled and not job.shell and len(cpus) <= max(cpus):
+        first = "prepare" if job.prepares else "setup"
+        mask = f"echo {','.join(map(str, cpus))} >{GROUP}/cpuset.cpus\n"
+        scripts[first] = mask + scripts.get(first, "")
+    return scripts
 
 
 def _watching(job: Job) -> dict[str, str]:

@@ -8,6 +8,7 @@ process can watch several machines.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import time
@@ -45,8 +46,17 @@ JOB_IMAGE = "job.img"
 """The file in a run's directory that is the disk with the job."""
 
 
+MEASURED_FAILED = re.compile(r"measured ended with status (\d+)")
+"""What the agent says if the script in the measured region fails."""
+
+
 class RunFailed(KlocError):
-    """A run without a result: the guest crashed or hung, or the workload failed."""
+    """A run without a result: the guest crashed or hung, or the workload failed.
+
+    `measured` is the exit status of the script in the measured region, None if it did not fail.
+    """
+
+    measured: int | None = None
 
 
 def run(job: Job, parts: Parts, watch: Callable[[Machine], None] = lambda machine: None) -> Raw:
@@ -170,17 +180,17 @@ class Machine:
             self._progress = (now, executed)
         host_begin, simulated_begin = self._stage_begin
         if now - self._progress[0] > STUCK_SECONDS:
-            raise self._failure(
+            raise self.failure(
                 f"the machine hangs: it executed nothing for {STUCK_SECONDS} s "
                 f"in stage {self.stage}"
             )
         if self._memory.time_ns - simulated_begin > STAGE_MACHINE_SECONDS * 1e9:
-            raise self._failure(
+            raise self.failure(
                 f"the machine hangs: stage {self.stage} lasts over {STAGE_MACHINE_SECONDS} s "
                 "of simulated time"
             )
         if now - host_begin > STAGE_HOST_SECONDS:
-            raise self._failure(
+            raise self.failure(
                 f"stage {self.stage} lasts over {STAGE_HOST_SECONDS} s of the host's time"
             )
 
@@ -207,11 +217,14 @@ class Machine:
         """
         console = self.console.read_text(errors="replace")
         if CRASH.search(console):
-            raise self._failure("the guest's kernel crashed")
+            raise self.failure("the guest's kernel crashed")
         if "failed" in self.frames:
-            raise self._failure(self.frames["failed"], self.frames.get("output"))
+            failed = self.failure(self.frames["failed"], self.frames.get("output"))
+            if found := MEASURED_FAILED.fullmatch(self.frames["failed"]):
+                failed.measured = int(found[1])
+            raise failed
         if self.frames.get("done") != "complete":
-            raise self._failure(f"QEMU ended (status {status}) in stage {self.stage}")
+            raise self.failure(f"QEMU ended (status {status}) in stage {self.stage}")
         if not self.job.modelled or self.job.prepares:
             return Raw(self.frames, {}, None, console)
         warm_up, measured = self._model_report()
@@ -227,7 +240,7 @@ class Machine:
             regions: Mapping[str, Any] = {region["name"]: region for region in report["regions"]}
             measured = {**regions["measured"], "layout_known": report["layout_known"]}
         except (OSError, ValueError, LookupError) as error:
-            raise self._failure(
+            raise self.failure(
                 f"the timing model wrote no report of the measured region ({error})"
             ) from error
         return regions.get("warm-up"), measured
@@ -236,17 +249,19 @@ class Machine:
         """Return the timing model's per-frame file, None if the job does not ask for it."""
         return (self.directory / "pages.bin").read_bytes() if self.job.frames else None
 
-    def _failure(self, reason: str, output: str | None = None) -> RunFailed:
+    def failure(self, reason: str, output: str | None = None) -> RunFailed:
         """Return the error for a failed run, with an excerpt of `output` (default: the console)."""
         log = self.directory / "qemu.log"
         errors = log.read_text(errors="replace") if log.exists() else ""
-        if output:
+        if output is not None:
+            empty = "(it printed nothing)"
             shown = last_lines((output + errors).strip(), CONSOLE_TAIL)
         else:
+            empty = "(its console is empty)"
             shown = excerpt(self.console.read_text(errors="replace") + errors)
-        lines = "\n".join("    " + line.rstrip() for line in shown.splitlines())
+        lines = "\n".join("    " + line.rstrip() for line in (shown or empty).splitlines())
         return RunFailed(
-            f"{self.job.name}: {reason}\n{lines or '    (its console is empty)'}",
+            f"{self.job.name}: {reason}\n{lines}",
             f"the whole console is in {self.console}",
         )
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kloc.machine.job import Job, cpu_count
 from kloc.machine.memory import FAST_FRAMES, PROGRESS, TIERS, memory_ranges
-from kloc.machine.profile import Tier
+from kloc.machine.profile import Profile, Tier
 
 LIVE = "live.json"
 """The file in a run's directory that has the totals of the measured region so far."""
@@ -30,6 +30,7 @@ def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
         f"observe={int(job.observe)}",
         f"sample_ns={SAMPLE_NS}",
         f"cores={cpu_count(job)}",
+        *_socket_lines(profile),
         f"ns_per_instruction={cpu.ns_per_instruction}",
         f"l1_bytes={cpu.l1}",
         f"l1_ways={cpu.l1_ways}",
@@ -48,10 +49,10 @@ def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
         *_tier_lines("fast", profile.fast),
         *_tier_lines("slow", profile.slow),
     ]
-    lines += [
-        f"ram={node.tier},{node.start},{node.size},{memory[TIERS[node.tier]]},{node.offset}"
-        for node in memory_ranges(profile)
-    ]
+    for number, node in enumerate(memory_ranges(profile)):
+        line = f"ram={node.tier},{node.start},{node.size},{memory[TIERS[node.tier]]},{node.offset}"
+        # Not for one socket: the text is part of a run's inputs.
+        lines.append(line + (f",{number % profile.sockets}" if profile.sockets > 1 else ""))
     lines += [f"{name}={memory[name]}" for name in (PROGRESS, FAST_FRAMES) if name in memory]
     if job.follow:
         lines.append(f"live={directory / LIVE}")
@@ -62,10 +63,25 @@ def model_config(job: Job, directory: Path, memory: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _socket_lines(profile: Profile) -> list[str]:
+    """Return the lines about sockets and the link between them, none for one socket."""
+    remote = profile.remote
+    if remote is None:
+        return []
+    return [
+        f"sockets={profile.sockets}",
+        f"remote={remote.latency_ns},{remote.bandwidth}",
+        f"remote_loaded={_curve(remote.loaded)}",
+    ]
+
+
 def _tier_lines(name: str, tier: Tier) -> list[str]:
-    curve = ",".join(f"{utilization}:{factor}" for utilization, factor in tier.loaded)
     return [
         f"tier={name},{tier.read_latency_ns},{tier.read_bandwidth},{tier.write_bandwidth},"
         f"{tier.unit}",
-        f"loaded={name},{curve}",
+        f"loaded={name},{_curve(tier.loaded)}",
     ]
+
+
+def _curve(points: Sequence[tuple[float, float]]) -> str:
+    return ",".join(f"{utilization}:{factor}" for utilization, factor in points)

@@ -132,12 +132,24 @@ class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     write_bandwidth: float
 
 
+class Remote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The link between two sockets: what it adds to the latency of memory, and GB/s each way.
+
+    `loaded` is as in Tier.
+    """
+
+    latency_ns: float
+    bandwidth: float
+    loaded: tuple[tuple[float, float], ...]
+
+
 class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a profile's file.
 
     The capacities and periods of a real machine are divided by `scale`. The workload uses `cores`;
     kernel threads may use `spare_cores`, too. A core gets up to `quantum_us` ahead of another one.
-    Cores and memory are divided among `sockets`; each has a node of fast and one of slow memory.
+    Cores and memory are divided among `sockets`; each has a node of fast and one of slow memory,
+    with the latency and bandwidth of `fast` and `slow`. One socket has no `remote`.
     """
 
     summary: str
@@ -151,6 +163,7 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slow: Tier
     storage: Storage
     sockets: int = 1
+    remote: Remote | None = None
 
 
 class Profile(Description, frozen=True, kw_only=True):
@@ -173,7 +186,19 @@ class Profile(Description, frozen=True, kw_only=True):
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON types, in the order that result files have."""
         figures: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        if self.remote is None:
+            del figures["remote"]
         return {"name": self.name, **figures}
+
+    def cpus_of(self, socket: int) -> range:
+        """Return the CPUs of a socket. The last ones of them are its spare cores."""
+        count = (self.cores + self.spare_cores) // self.sockets
+        return range(socket * count, (socket + 1) * count)
+
+    def workload_cpus(self) -> list[int]:
+        """Return the CPUs that the workload uses: the same number in each socket."""
+        count = self.cores // self.sockets
+        return [cpu for socket in range(self.sockets) for cpu in self.cpus_of(socket)[:count]]
 
     def varied(
         self, fast: Fraction | None = None, slow_bandwidth: Fraction | None = None
@@ -186,8 +211,9 @@ class Profile(Description, frozen=True, kw_only=True):
         """
         changed, differences = self, []
         if fast is not None and fast != 1:
-            steps = max(1, round(fast * self.fast.capacity / CAPACITY_STEP))
-            changed = replace(changed, fast=replace(self.fast, capacity=steps * CAPACITY_STEP))
+            step = self.sockets * CAPACITY_STEP
+            steps = max(1, round(fast * self.fast.capacity / step))
+            changed = replace(changed, fast=replace(self.fast, capacity=steps * step))
             differences.append(f"fast x {fast}")
         if slow_bandwidth is not None:
             slow = replace(
@@ -277,7 +303,8 @@ def _refused(profile: Profile, problem: str, hint: str | None = None) -> KlocErr
 
 def _problems(profile: Profile) -> Iterator[str]:
     """Yield what makes a machine of this profile impossible."""
-    for part in ("cpu", "tlb", "fast", "slow", "storage"):
+    parts = ["cpu", "tlb", "fast", "slow", "storage"]
+    for part in parts if profile.remote is None else [*parts, "remote"]:
         for key, value in asdict(getattr(profile, part)).items():
             # The comparison is also false for nan.
             if key != "loaded" and (not value > 0 or value == float("inf")):
@@ -325,8 +352,25 @@ def _problems(profile: Profile) -> Iterator[str]:
 def _socket_problems(profile: Profile) -> Iterator[str]:
     if not 1 <= profile.sockets <= SOCKETS_MAX:
         yield f"sockets is {profile.sockets}, and must be between 1 and {SOCKETS_MAX}"
-    if profile.sockets > profile.cores + profile.spare_cores:
-        yield f"sockets is {profile.sockets}, and each must have a core"
+    if profile.cores % profile.sockets or profile.spare_cores % profile.sockets:
+        yield (
+            f"cores is {profile.cores} and spare_cores {profile.spare_cores}; "
+            f"each of {profile.sockets} sockets must have the same number of them"
+        )
+    if profile.sockets > 1 and profile.remote is None:
+        yield (
+            f"sockets is {profile.sockets}, and the table [remote] is missing; "
+            "it says what an access to the other socket costs"
+        )
+    if profile.sockets == 1 and profile.remote is not None:
+        yield "it has a table [remote] and one socket; add sockets = 2, or remove the table"
+    if profile.remote is not None:
+        yield from _curve_problems("remote", profile.remote.loaded)
+        if profile.remote.bandwidth < BANDWIDTH_MIN:
+            yield (
+                f"remote.bandwidth is {profile.remote.bandwidth:g} GB/s, "
+                f"and must be {BANDWIDTH_MIN:g} GB/s at least"
+            )
     for label, tier in (("fast", profile.fast), ("slow", profile.slow)):
         if tier.capacity % (profile.sockets * CAPACITY_STEP):
             yield (

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 from kloc.machine.job import Job, cpu_count
@@ -16,6 +16,9 @@ TRANSLATION_MIB = 512
 """Size of QEMU's buffer for translated code; its default depends on the host's memory."""
 
 SINGLE_THREAD = ("-accel", f"tcg,thread=single,tb-size={TRANSLATION_MIB}")
+
+CPU = "Nehalem,+rdrand"
+"""The CPU. RDRAND follows -seed. A kernel without it burns seconds to make random numbers."""
 
 ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4"}
 """Variables of QEMU's environment.
@@ -45,13 +48,20 @@ def hardware_arguments(
     """
     total = sum(node.size for node in memory_ranges(profile))
     return [
-        # RDRAND follows -seed. A kernel without it burns seconds to make random numbers.
-        *("-machine", "pc,hmat=on", "-cpu", "Nehalem,+rdrand"),
+        *("-machine", "pc,hmat=on", "-cpu", CPU),
         *("-smp", f"{cpus},sockets={profile.sockets}" if profile.sockets > 1 else str(cpus)),
-        *("-m", str(total >> 20), "-seed", str(seed)),
+        *("-m", str(total >> 20)),
+        *_device_arguments(seed),
+        *_numa_arguments(profile, memory, cpus),
+    ]
+
+
+def _device_arguments(seed: int) -> list[str]:
+    """Return the arguments for the seed, the clock, and no device that nobody asks for."""
+    return [
+        *("-seed", str(seed)),
         *("-rtc", "base=2024-01-01,clock=vm", "-nic", "none"),
         *("-nodefaults", "-display", "none", "-no-reboot"),
-        *_numa_arguments(profile, memory, cpus),
     ]
 
 
@@ -68,7 +78,10 @@ def qemu_arguments(
         argv = clock_arguments(insn_ps, round(job.profile.quantum_us * 1000))
     else:
         argv = ["-accel", "tcg,thread=multi"]
-    argv += hardware_arguments(job.profile, memory, cpu_count(job), job.seed)
+    if job.topology is None:
+        argv += hardware_arguments(job.profile, memory, cpu_count(job), job.seed)
+    else:
+        argv += [*job.topology.hardware_arguments(CPU), *_device_arguments(job.seed)]
     for number, image in enumerate(images):
         kept = job.prepares and image == job.disk
         argv += _disk_arguments(number, image, job.profile.storage, kept)
@@ -103,6 +116,7 @@ def kernel_command_line(job: Job) -> str:
             # Mixed into the kernel's random numbers, and so into address space layouts.
             f"kloc.seed={job.seed}",
             *(["quiet"] if job.shell else []),
+            *(job.topology.parameters if job.topology else ()),
             *job.parameters,
         )
     )
@@ -132,7 +146,7 @@ def _numa_arguments(profile: Profile, memory: Mapping[str, str], cpus: int) -> l
     """Return QEMU's arguments for the nodes and an HMAT of their speeds. Only fast ones have CPUs.
 
     Without the HMAT, the kernel would put all nodes in one tier and demote nothing. It has the
-    speeds of a tier for the socket that the node belongs to.
+    speed of each node for each socket; the kernel makes tiers from that of the nearest one.
     """
     sockets = profile.sockets
     argv = []
@@ -140,14 +154,15 @@ def _numa_arguments(profile: Profile, memory: Mapping[str, str], cpus: int) -> l
         argv += _node_arguments(node, memory_range, memory, _cpus_of(node, sockets, cpus))
     for node, other in combinations(range(2 * sockets), 2):
         argv += ["-numa", f"dist,src={node},dst={other},val={_distance(node, other, sockets)}"]
-    for node in range(2 * sockets):
+    for node, socket in product(range(2 * sockets), range(sockets)):
         tier = (profile.fast, profile.slow)[node // sockets]
-        lb = f"hmat-lb,initiator={node % sockets},target={node},hierarchy=memory"
-        argv += ["-numa", f"{lb},data-type=access-latency,latency={tier.read_latency_ns:.0f}"]
-        argv += [
-            "-numa",
-            f"{lb},data-type=access-bandwidth,bandwidth={tier.read_bandwidth * 1000:.0f}M",
-        ]
+        latency, bandwidth = tier.read_latency_ns, tier.read_bandwidth
+        if node % sockets != socket and profile.remote is not None:
+            latency += profile.remote.latency_ns
+            bandwidth = min(bandwidth, profile.remote.bandwidth)
+        lb = f"hmat-lb,initiator={socket},target={node},hierarchy=memory"
+        argv += ["-numa", f"{lb},data-type=access-latency,latency={latency:.0f}"]
+        argv += ["-numa", f"{lb},data-type=access-bandwidth,bandwidth={bandwidth * 1000:.0f}M"]
     return argv
 
 

@@ -23,7 +23,9 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kloc.base import revision
 from kloc.base.errors import KlocError
+from kloc.base.ranges import joined
 from kloc.heat import kinds, processes, tracing
 from kloc.heat.events import MARK, Snapshots
 from kloc.heat.records import Kinds, Mark, Memory, Process, Record, Snapshot
@@ -262,6 +264,7 @@ def record(
         kinds=reader.kinds(memory),
         marks=(Mark(round(reader.marks[MEASURED] - start, 6), MEASURED_NAME),),
         lost=reader.lost,
+        kloc=revision.commit(),
     )
 
 
@@ -300,7 +303,7 @@ class _Reader:
     def processes(self) -> list[Process]:
         """Return the monitored processes, in the order of their numbers."""
         return [
-            Process(pid, name, tuple(processes.joined(sorted(self._mapped(pid)))))
+            Process(pid, name, tuple(joined(sorted(self._mapped(pid)))))
             for pid, name in self._names.items()
         ]
 

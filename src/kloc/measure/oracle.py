@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Chooses the frames of the oracle: the best static placement, from the stalls of all-slow.
+"""Chooses the frames of the oracle: a static placement by frame, from the stalls of all-slow.
 
 The timing model counts for each frame of the guest's memory how long cores stalled for it in an
 all-slow run, from the beginning of the warm-up on: a frame that the region uses for new pages was
@@ -12,7 +12,8 @@ often used so before. The oracle is that run once more, with these frames timed 
 On a kernel that does not describe its pages, the guest lists the frames that are free.
 
 Limits:
-- The second run takes another time, so that its kernel may use frames for other pages.
+- The second run takes another time, so that its kernel may use frames for other pages. Where the
+  kernel frees many pages, and uses their frames again, a policy can be faster: it is no bound then.
 - With misses that overlap, stalls of frames do not add up: the choice is good, not the best.
 """
 
@@ -74,7 +75,7 @@ def _ranges(listing: str) -> Iterator[tuple[int, int]]:
 
 
 def place(frames: bytes, free_fast: int) -> Placement:
-    """Return the best static placement.
+    """Return the frames with the longest stalls, as many as are free in fast memory.
 
     `frames` is the timing model's per-frame file. `free_fast` is the number of frames of fast
     memory that were free when the workload began. Of frames with equal stalls the first ones win.

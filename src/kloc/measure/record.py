@@ -6,21 +6,25 @@ A record is an entry of "runs" in a result file; docs/results.md describes its k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from kloc.base import revision
 from kloc.base.columns import by_row
 from kloc.machine.job import Job, Raw
-from kloc.measure import memory_use, run_notes
+from kloc.measure import memory_use, movers, run_notes
 from kloc.measure.kernel_counts import DEMOTED, kernel_counts
 from kloc.measure.policy import Policy
 from kloc.measure.workload import FULL, Outcome, Size
 
 HINT_FAULTS = "numa_hint_faults"
+HINTED = "numa_pages_migrated"
+"""The counter of pages that NUMA balancing moved to the node of the core that used them."""
+
 VMSTAT_KEPT = (
     "numa_hint_faults",
-    "numa_pages_migrated",
+    HINTED,
     "pgpromote_success",
     "pgpromote_candidate",
     "pgdemote_kswapd",
@@ -36,8 +40,8 @@ VMSTAT_KEPT = (
 )
 """Counters of /proc/vmstat whose change over the measured region is recorded."""
 
-PROMOTED = "pgpromote_success"
-"""The counter of promoted pages."""
+NUMA_BALANCING, LOCALITY = "/proc/sys/kernel/numa_balancing", "1"
+"""A setting and the value with which NUMA balancing knows no tiers."""
 
 UNKNOWN = "unknown"
 """The kind of all pages of a kernel that does not describe them to the timing model."""
@@ -81,16 +85,16 @@ def from_raw(
         "throughput": outcome.operations / seconds,
         "latency_ns": dict(outcome.latency_ns) if outcome.latency_ns else None,
         "instructions": dict(model["instructions"]),
-        "by_core": list(model["cores"]),
+        "by_core": by_core(job, model),
         "stall_ns": model["stall_ns"],
         "misses": model["misses"],
         "waits_ns": model["waits_ns"],
         "tlb": model["tlb"],
         "storage_wait_ns": storage_wait_ns(raw.frames),
-        "idle_ns": sum(core["idle_ns"] for core in model["cores"][: job.profile.cores]),
+        "idle_ns": sum(core["idle_ns"] for core in by_core(job, model)[: job.profile.cores]),
         "background": kernel_threads(raw.frames, model["migrated_by"]),
         "pages": mean_pages(model) if known else {},
-        "migrated_pages": model["migrated"] if known else migrated(vmstat),
+        "migrated_pages": model["migrated"] if known else migrated(job, raw.frames),
         "moved_pages": model["moved"],
         "traffic_bytes": model["traffic_bytes"],
         "unserved_ns": model["unserved_ns"],
@@ -102,7 +106,12 @@ def from_raw(
         "clock_error": clock_error(model),
         "inputs": dict(raw.inputs),
         "notes": [],
+        "kloc": revision.commit(),
+        "idle_before_ns": idle_before_ns(raw.frames, job.profile.workload_cpus()),
     }
+    run["moved_by"] = movers.moved_by(run["tiering"], vmstat, model["moved"])
+    if "remote_misses" in model:
+        run["remote_misses"] = model["remote_misses"]
     if job.parameters:
         run["parameters"] = list(job.parameters)
     if policy.fast_kinds is not None:
@@ -123,6 +132,13 @@ def from_raw(
     return run
 
 
+def by_core(job: Job, model: Mapping[str, Any]) -> list[dict[str, float]]:
+    """Return what each core did: the workload's cores first, then the spare ones."""
+    own = job.profile.workload_cpus()
+    numbers = sorted(range(len(model["cores"])), key=lambda cpu: (cpu not in own, cpu))
+    return [model["cores"][cpu] for cpu in numbers]
+
+
 def identity(run: Run) -> Identity:
     """Return what tells a run from the others of a document."""
     return (
@@ -141,11 +157,28 @@ def described(model: Mapping[str, Any]) -> bool:
     return bool(model.get("layout_known", True))
 
 
-def migrated(vmstat: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Return the pages that were moved by the kernel's own counters, which know no kinds."""
+def migrated(job: Job, frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return the pages that were moved by the kernel's own counters, which know no kinds.
+
+    With one socket, cores are next to fast memory only: what NUMA balancing moves is promoted.
+    """
+    vmstat, damon = vmstat_change(frames), damon_moves(frames)
+    promoted = vmstat[movers.PROMOTED] + damon["promoted"]
+    if job.settings.get(NUMA_BALANCING) == LOCALITY and job.profile.sockets == 1:
+        promoted += vmstat[HINTED]
+    demoted = sum(vmstat[name] for name in DEMOTED) + damon["demoted"]
+    return {"promoted": {UNKNOWN: promoted}, "demoted": {UNKNOWN: demoted}}
+
+
+def damon_moves(frames: Mapping[str, str]) -> dict[str, int]:
+    """Return the pages that schemes of DAMON have moved in the region, by direction.
+
+    /proc/vmstat does not count them among promoted and demoted pages.
+    """
+    begin, end = (kernel_counts(frames.get(f"moves_{at}", "")) for at in ("begin", "end"))
     return {
-        "promoted": {UNKNOWN: vmstat[PROMOTED]},
-        "demoted": {UNKNOWN: sum(vmstat[name] for name in DEMOTED)},
+        way: end.get(f"damon_{way}", 0) - begin.get(f"damon_{way}", 0)
+        for way in ("promoted", "demoted")
     }
 
 
@@ -196,6 +229,28 @@ def storage_wait_ns(frames: Mapping[str, str]) -> int:
     """Return for how long cores were idle with I/O of their tasks pending (iowait), in sum."""
     begin, end = (int(frames[name].split()[5]) for name in ("stat_begin", "stat_end"))
     return (end - begin) * NS_PER_TICK
+
+
+def idle_before_ns(frames: Mapping[str, str], cpus: Collection[int]) -> int:
+    """Return for how long these CPUs were idle just before the region, in sum.
+
+    It counts from the end of the last slice of the warm-up; without a warm-up, from the end of the
+    load. Exact to 10 ms a core.
+    """
+    ready, begin = (_idle_ticks(frames[name], cpus) for name in ("stat_ready", "stat_begin"))
+    return (begin - ready) * NS_PER_TICK
+
+
+def _idle_ticks(stat: str, cpus: Collection[int]) -> int:
+    """Return how long CPUs were idle since the boot, by the lines of /proc/stat about each."""
+    idle = 0
+    for line in stat.splitlines():
+        name, *ticks = line.split()
+        number = name.removeprefix("cpu")
+        if number.isdigit() and int(number) in cpus:
+            # Idle, and idle while a request to the disk was pending (iowait).
+            idle += int(ticks[3]) + int(ticks[4])
+    return idle
 
 
 def machine_summary(job: Job) -> dict[str, Any]:

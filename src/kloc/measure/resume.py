@@ -76,8 +76,9 @@ def check_repeated(task: Task, stored: Run, run: Run) -> None:
     """Raise NotRepeated, with the keys that differ, unless a run has repeated its stored result."""
     again = json.loads(json.dumps(run))
     differing = [key for key in {**stored, **again} if stored.get(key) != again.get(key)]
-    # Notes may be about the comparison, such as policies that were left out.
-    if differing := [key for key in differing if key != "notes"]:
+    # Notes may be about the comparison, such as policies that were left out. The inputs say whether
+    # another commit of kloc measures something else.
+    if differing := [key for key in differing if key not in ("notes", "kloc")]:
         raise NotRepeated(
             f"{task.title()} was measured again for the frames of the oracle, and its result is "
             f"another one, in {', '.join(differing)}: the machine did not repeat itself",

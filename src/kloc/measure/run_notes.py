@@ -3,24 +3,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kloc.base.words import plural
 from kloc.machine import guest_console
 from kloc.machine.job import Raw
+from kloc.measure import movers
 from kloc.measure.kernel_counts import DEMOTED, kernel_counts
 from kloc.measure.policy import Policy
 
 EVICTED = ("pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged")
 """Counters of reclaimed pages, which include demoted ones.
 
-The difference is evicted to storage. A bound with evictions is invalid.
+The difference is evicted to storage. A bound with evictions includes waits for storage.
 """
 
 UNDESCRIBED = (
     "a kernel without kloc's driver: kinds of pages are unknown, and moved pages are those of "
-    "/proc/vmstat"
+    "/proc/vmstat and of DAMON's schemes"
 )
 """The note on a kernel that does not describe its pages and moves."""
 
@@ -33,6 +35,12 @@ ONE_TIER = (
 SLICES_SETTLED = 8
 """So many slices show whether the machine has settled (machine/guest/settled.awk)."""
 
+IDLE_BEFORE_MAX_NS = 20_000_000
+"""If each core was idle for longer than this just before the region, on average, it is noted.
+
+Policies scan every 23 ms on machine tiered: a longer break makes everything look unused.
+"""
+
 CLOCK_ERROR_MAX = 0.01
 """A larger difference of the guest's clock from simulated time is noted."""
 
@@ -43,6 +51,10 @@ def notes(policy: Policy, run: Mapping[str, Any], raw: Raw, described: bool) -> 
     `described`: whether the kernel has described its pages to the timing model.
     """
     lines = [note] if (note := _warm_up_note(run["warm_up"], run["cold"])) else []
+    idle_ns = run["idle_before_ns"] / run["cores"]
+    if idle_ns > IDLE_BEFORE_MAX_NS:
+        before = "warm-up" if run["warm_up"] else "load"
+        lines.append(f"cores were idle for {idle_ns / 1e6:.0f} ms between {before} and region")
     if not described:
         lines.append(UNDESCRIBED)
     if raw.frames.get("tiers") == "1":
@@ -50,8 +62,7 @@ def notes(policy: Policy, run: Mapping[str, Any], raw: Raw, described: bool) -> 
     if absent := raw.frames.get("absent", "").split():
         lines.append(f"not set, because the kernel does not have it: {', '.join(absent)}")
     counted = {
-        "promoted": sum(run["migrated_pages"]["promoted"].values()),
-        "demoted": sum(run["migrated_pages"]["demoted"].values()),
+        **{way: _moved(run, way) for way in ("promoted", "demoted")},
         "hint_faults": run["hint_faults"],
         "monitored": sum(
             thread["time_ns"] for name, thread in run["background"].items() if "kdamond" in name
@@ -71,18 +82,32 @@ def notes(policy: Policy, run: Mapping[str, Any], raw: Raw, described: bool) -> 
     tuned = policy.scheme.tuned.get(run["workload"]) if policy.scheme else None
     if tuned is not None and tuned.seed == run["seed"]:
         lines.append(f"the scheme was tuned on this seed, {tuned.seed}: choose another one")
-    # The kernel counts demoted pages as reclaimed, too.
+    # Reclaim counts the pages that it demotes as reclaimed, too.
     evicted = sum(run["vmstat"][name] for name in EVICTED)
-    evicted -= sum(run["vmstat"][name] for name in DEMOTED)
+    demoted = sum(run["vmstat"][name] for name in DEMOTED)
+    evicted -= demoted - movers.on_lists(run["tiering"], "demoted")
     if evicted > 0:
-        lines.append(f"{evicted} pages were evicted to storage")
+        pages = "page was" if evicted == 1 else "pages were"
+        lines.append(f"{evicted} {pages} evicted to storage")
     # The kernel's log is more complete than the console, which omits minor messages.
     warnings = guest_console.WARNING.findall(raw.frames.get("kernel", raw.console))
     if warnings:
-        lines.append(f"the guest's kernel printed {len(warnings)} warnings")
+        lines.append(f"the guest's kernel printed {plural(len(warnings), 'warning')}")
     if run["clock_error"] >= CLOCK_ERROR_MAX:
         lines.append(f"the guest's clock is {100 * run['clock_error']:.1f} % off the model's time")
     return lines
+
+
+def _moved(run: Mapping[str, Any], way: str) -> int:
+    """Return the pages that were moved in a direction, by whomever.
+
+    The timing model knows the moves of folios, and not those of relocatable slabs.
+    """
+    counted = re.compile(rf"slab/{way}_[a-z]+")
+    changed = run["tiering"].get("changed", {})
+    slabs: int = sum(pages for name, pages in changed.items() if counted.fullmatch(name))
+    folios: int = sum(run["migrated_pages"][way].values())
+    return slabs + folios
 
 
 def _warm_up_note(warm: Mapping[str, Any] | None, cold: bool) -> str:

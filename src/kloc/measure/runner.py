@@ -19,7 +19,7 @@ from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import HOST_RESERVE
-from kloc.measure import live, oracle, prepared, record, resume
+from kloc.measure import host_speed, live, oracle, prepared, record, resume
 from kloc.measure.policy import Policy
 from kloc.measure.record import Run
 from kloc.measure.task import Task, follow_up
@@ -146,6 +146,7 @@ def _run_all(
     total = sum(task.job().instructions for task in todo)
     limit = at_once(todo)
     followed = any(task.follow for task in todo)
+    began = time.monotonic()
     with ExitStack() as all_runs, live.watching("starting", total, followed) as watch:
         while waiting or running:
             while waiting and len(running) < limit:
@@ -177,6 +178,8 @@ def _run_all(
             watch.bar.update(done + current)
             watch.show({run.task.title(): run.machine for run in running if run.machine})
             time.sleep(POLL_SECONDS)
+    if not failures:
+        host_speed.note(done, time.monotonic() - began, min(limit, len(todo)))
     return failures
 
 

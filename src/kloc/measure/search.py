@@ -103,6 +103,11 @@ class Search:
         self._measure([self.current], runner.prepare([self.what]))
         return self._throughput(self._tried(self._settings(self.current)))
 
+    def task(self, chosen: Mapping[str, str]) -> Task:
+        """Return the run with the `chosen` settings and the first seed."""
+        tuned = replace(self.plain, tuned={self.what.name: dict(chosen)})
+        return Task(self.what, tuned, self.host, self.seeds[0], self.size)
+
     def fastest(self) -> float:
         """Return the throughput with the best settings."""
         return self._throughput(self._tried(self._settings(self.best)))

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 from kloc.base.stats import ratios_by_seed
@@ -95,7 +95,7 @@ class Comparison:
         """The verdict, with the reason for it if there are few seeds."""
         seeds = len(self.ratios)
         if self.verdict is Verdict.UNKNOWN:
-            return f"{'one seed' if seeds == 1 else f'{seeds} seeds'}: {self.verdict}"
+            return f"{_seeds(seeds)}: {self.verdict}"
         if seeds == 1 and self.spread is not None:
             return f"{self.verdict} (one seed, beyond the spread of {100 * self.spread:.0f} %)"
         return str(self.verdict)
@@ -133,6 +133,45 @@ class Comparison:
         return self.ratio / (1 + self.spread), self.ratio * (1 + self.spread)
 
 
+@dataclass(frozen=True)
+class Lead:
+    """The policy of a case with the highest throughput, and whether that is ahead of the others.
+
+    `verdicts` are those of `first` relative to each other policy; `seeds` is how many seeds it has
+    in common with each of them at least.
+    """
+
+    first: str
+    verdicts: Mapping[str, Verdict]
+    seeds: int
+
+    @property
+    def leaders(self) -> list[str]:
+        """The first policy and those that tie with it; empty if one of the verdicts is unknown."""
+        return [] if self.undecided else [self.first, *self._with(Verdict.TIE)]
+
+    @property
+    def undecided(self) -> list[str]:
+        """The policies of which nobody can tell which one is fastest; empty if it is known."""
+        # Behind though its median is the highest: medians and seeds contradict each other.
+        if not self._with(Verdict.UNKNOWN, Verdict.BEHIND):
+            return []
+        return [self.first, *self._with(Verdict.UNKNOWN, Verdict.BEHIND, Verdict.TIE)]
+
+    @property
+    def behind(self) -> list[str]:
+        """The policies that the first one is ahead of."""
+        return self._with(Verdict.AHEAD)
+
+    @property
+    def seeds_text(self) -> str:
+        """How many seeds this is from: "one seed", "3 seeds" or "no seed in common"."""
+        return _seeds(self.seeds)
+
+    def _with(self, *verdicts: Verdict) -> list[str]:
+        return [name for name, verdict in self.verdicts.items() if verdict in verdicts]
+
+
 def baseline(document: Mapping[str, Any], wanted: str | None = None) -> str | None:
     """Return the policy that the others of a document are compared with.
 
@@ -153,16 +192,48 @@ def comparisons(runs: Sequence[Run], against: str | None) -> list[Comparison]:
     """
     by_case: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
-        variant = str(run["machine"].get("variant") or "")
-        by_case.setdefault((run["workload"], variant), []).append(run)
-    found = []
-    for policy in contenders(runs):
-        for (workload, variant), case in by_case.items():
-            ratios = _ratios(case, policy, against or "")
-            if ratios and policy != against:
-                spread = stated_spread(case)
-                found.append(Comparison(workload, variant, policy, against or "", ratios, spread))
-    return found
+        by_case.setdefault((run["workload"], _variant(run)), []).append(run)
+    return [
+        one
+        for policy in contenders(runs)
+        for case in by_case.values()
+        if policy != against and (one := comparison(case, policy, against or ""))
+    ]
+
+
+def comparison(case: Sequence[Run], policy: str, against: str) -> Comparison | None:
+    """Return the comparison of two policies in the runs of one workload on one machine variant.
+
+    None if they have no seed in common. All that tables and reports say about who is ahead comes
+    from its verdict.
+    """
+    these, those = (_throughputs(case, name) for name in (policy, against))
+    ratios = ratios_by_seed(these, those)
+    if not ratios:
+        return None
+    spread = max((run["spread"] for run in case if run.get("spread") is not None), default=None)
+    return Comparison(case[0]["workload"], _variant(case[0]), policy, against, ratios, spread)
+
+
+def lead(case: Sequence[Run], policies: Iterable[str]) -> Lead | None:
+    """Return which of `policies` has the highest median throughput in a case, and how far it leads.
+
+    The others are in the order of their throughput. None if none of them ran.
+    """
+    speeds = {name: _throughputs(case, name) for name in policies}
+    medians = {name: median(by_seed.values()) for name, by_seed in speeds.items() if by_seed}
+    if not medians:
+        return None
+    first, *others = sorted(medians, key=lambda name: -medians[name])
+    found = {name: comparison(case, first, name) for name in others}
+    return Lead(
+        first,
+        {name: one.verdict if one else Verdict.UNKNOWN for name, one in found.items()},
+        min(
+            (len(one.ratios) if one else 0 for one in found.values()),
+            default=len(speeds[first]),
+        ),
+    )
 
 
 def contenders(runs: Iterable[Run]) -> list[str]:
@@ -227,15 +298,15 @@ def lines(document: Mapping[str, Any], wanted: str | None = None) -> list[str]:
     return text
 
 
-def stated_spread(case: Iterable[Run]) -> float | None:
-    """Return the spread of ratios that the runs of a workload carry, None if they have none."""
-    return max((run["spread"] for run in case if run.get("spread") is not None), default=None)
+def _throughputs(case: Iterable[Run], policy: str) -> dict[int, float]:
+    return {run["seed"]: run["throughput"] for run in case if run["policy"] == policy}
 
 
-def _ratios(case: Sequence[Run], policy: str, against: str) -> dict[int, float]:
-    """Return a policy's throughput relative to the baseline's, for each seed that both have."""
-    these, those = (
-        {run["seed"]: run["throughput"] for run in case if run["policy"] == name}
-        for name in (policy, against)
-    )
-    return ratios_by_seed(these, those)
+def _variant(run: Run) -> str:
+    return str(run["machine"].get("variant") or "")
+
+
+def _seeds(count: int) -> str:
+    if not count:
+        return "no seed in common"
+    return "one seed" if count == 1 else f"{count} seeds"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kloc.base.stats import fraction, total
 from kloc.measure.record import Run
-from kloc.results import document
+from kloc.results import by_policy
 from kloc.results.table import full_width
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ KINDS_MAX = 8
 """The columns of page kinds that the table of stalls has at most, without REST."""
 
 TIERS = ("fast", "slow", "cache")
-
-# The names that a row has: variant, workload, policy.
-_Names = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -83,16 +80,13 @@ def tables(runs: Sequence[Run], width: int) -> list[Table]:
 
     The table of stalls has a column for as many page kinds as fit into `width` characters.
     """
-    grouped: dict[_Names, list[Run]] = {}
-    for run in runs:
-        variant = str(run["machine"].get("variant") or document.UNCHANGED)
-        grouped.setdefault((variant, run["workload"], run["policy"]), []).append(run)
-    several = len({variant for variant, _, _ in grouped}) > 1
+    grouped = by_policy.grouped(runs)
+    several = by_policy.several_variants(grouped)
     found = (_shares(grouped, several), _stalls(grouped, several, width))
     return [table for table in found if table.row_count]
 
 
-def _shares(grouped: Mapping[_Names, Sequence[Run]], several: bool) -> Table:
+def _shares(grouped: Mapping[by_policy.Names, Sequence[Run]], several: bool) -> Table:
     """Return the table of the shares of user and kernel mode, and idle."""
     columns: list[tuple[str, Callable[[CoreTime], float]]] = [
         ("user", lambda one: one.user),
@@ -102,22 +96,22 @@ def _shares(grouped: Mapping[_Names, Sequence[Run]], several: bool) -> Table:
         ("idle", lambda one: one.idle),
         ("kernel\nof busy", lambda one: one.kernel_of_busy),
     ]
-    table = _empty(TITLE, several, [name for name, _ in columns])
+    table = by_policy.empty_table(TITLE, several, [name for name, _ in columns])
     for names, same in grouped.items():
         times = [time for run in same if (time := CoreTime.of(run))]
         if times:
             cells = [f"{100 * median(share(time) for time in times):.0f}" for _, share in columns]
-            table.add_row(*names[0 if several else 1 :], *cells)
+            table.add_row(*by_policy.cells(names, several), *cells)
     return table
 
 
-def _stalls(grouped: Mapping[_Names, Sequence[Run]], several: bool, width: int) -> Table:
+def _stalls(grouped: Mapping[by_policy.Names, Sequence[Run]], several: bool, width: int) -> Table:
     """Return the table of stalls, with a row for each tier and a column for each page kind."""
     rows: dict[tuple[str, ...], dict[str, float]] = {
         (*names, tier): by_kind
         for names, same in grouped.items()
         for tier in TIERS
-        if (by_kind := _by_kind(same, tier))
+        if (by_kind := stalls_by_kind(same, tier))
     }
     for most in range(KINDS_MAX, 0, -1):
         table = _stalls_by(_columns(rows.values(), most), rows, several)
@@ -130,37 +124,17 @@ def _stalls_by(
     kinds: Sequence[str], rows: Mapping[tuple[str, ...], Mapping[str, float]], several: bool
 ) -> Table:
     """Return the table of stalls with columns for these kinds."""
-    table = _empty(STALL_TITLE, several, ["all", *kinds], "stalls\non")
+    table = by_policy.empty_table(STALL_TITLE, several, ["all", *kinds], "stalls\non")
     for names, by_kind in rows.items():
         cells = [sum(by_kind.values()), *(by_kind.get(kind, 0.0) for kind in kinds)]
         if REST in kinds:
             cells[-1] = sum(value for kind, value in by_kind.items() if kind not in kinds)
         texts = [f"{cell:,.0f}" if cell >= 0.5 else "" for cell in cells]
-        table.add_row(*names[0 if several else 1 :], *texts)
+        table.add_row(*by_policy.cells(names, several), *texts)
     return table
 
 
-def _empty(title: str, several: bool, columns: Iterable[str], *more: str) -> Table:
-    """Return a table without rows whose first columns name the row: `more` follow the policy."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for name in [*(["variant"] if several else []), "workload", "policy", *more]:
-        table.add_column(name)
-    for name in columns:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _by_kind(runs: Sequence[Run], tier: str) -> dict[str, float]:
+def stalls_by_kind(runs: Sequence[Run], tier: str) -> dict[str, float]:
     """Return the stalls on a tier by page kind, in ms per second of the workload's core time.
 
     They are medians over seeds. All slab caches are one kind.

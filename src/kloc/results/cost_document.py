@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from kloc.base import revision
 from kloc.build import root
 from kloc.measure.cost.parser import Group
 from kloc.measure.cost.runner import Measured
@@ -17,6 +18,7 @@ def assemble(kernels: Sequence[Measured]) -> dict[str, Any]:
     """Return the document of these kernels' measurements."""
     return {
         "schema": schema.SCHEMA,
+        "kloc": revision.commit(),
         "versions": root.tool_root().versions(),
         "kernels": [
             {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kloc.base.stats import total
 from kloc.measure.record import Run
-from kloc.results import document, settling
+from kloc.results import by_policy, settling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,32 +23,15 @@ def details(runs: Sequence[Run]) -> Table:
     Pages and hint faults are those of the measured region. A column for each of the workloads' own
     figures follows.
     """
-    from rich import box
-    from rich.table import Table
-
-    grouped: dict[tuple[str, str, str], list[Run]] = {}
-    for run in runs:
-        variant = str(run["machine"].get("variant") or document.UNCHANGED)
-        grouped.setdefault((variant, run["workload"], run["policy"]), []).append(run)
+    grouped = by_policy.grouped(runs)
+    several = by_policy.several_variants(grouped)
     figures = figure_names(runs)
-    # Narrow enough for 80 columns with a workload's own figure.
-    table = Table(
-        title=TITLE,
-        title_justify="left",
-        title_style="",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    several = len({variant for variant, _, _ in grouped}) > 1
-    for name in [*(["variant"] if several else []), "workload", "policy"]:
-        table.add_column(name)
-    columns = ("warm-up\nms", "to settle\nms", "promoted\npages", "demoted\npages", "hint\nfaults")
-    for name in [*columns, *(name.replace(" ", "\n") for name in figures)]:
-        table.add_column(name, justify="right")
+    columns = ["warm-up\nms", "to settle\nms", "promoted\npages", "demoted\npages", "hint\nfaults"]
+    own = [name.replace(" ", "\n") for name in figures]
+    table = by_policy.empty_table(TITLE, several, [*columns, *own])
     for names, same in grouped.items():
         table.add_row(
-            *names[0 if several else 1 :],
+            *by_policy.cells(names, several),
             _warm_up(same),
             settling.text(same),
             *(_moved(same, direction) for direction in ("promoted", "demoted")),

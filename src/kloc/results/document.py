@@ -69,13 +69,19 @@ def read(path: Path) -> dict[str, Any]:
     structure is not that of schema.py.
     """
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
     except OSError as error:
         raise KlocError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise KlocError(f"{path} is not a result file of kloc: not JSON", schema.HINT) from error
     schema.validate(path, content)
     return content
+
+
+def _refuse_constant(name: str) -> float:
+    """Raise ValueError: JSON has no NaN and no infinities, though Python reads them."""
+    raise ValueError(name)
 
 
 def is_object_document(content: Mapping[str, Any]) -> bool:

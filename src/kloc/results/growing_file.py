@@ -26,13 +26,14 @@ class GrowingFile:
     def write(self, content: Mapping[str, Any]) -> None:
         """Replace the file by a document of runs, in the same form as `files.write_json`.
 
-        A run that was written before must not have changed. Raises KlocError if the file cannot be
-        written.
+        A run that was written before must not have changed. What was in the file before the first
+        call is kept as FILE.old, unless files.continue_file was called. Raises KlocError if the
+        file cannot be written.
         """
         head = json.dumps({**content, "runs": []}, indent=1)
         assert head.endswith(NO_RUNS)
         runs = ",\n".join(self._text(run) for run in content["runs"])
-        files.write_text(self.path, f"{head.removesuffix(NO_RUNS)}[\n{runs}\n ]\n}}\n")
+        files.write_text(self.path, f"{head.removesuffix(NO_RUNS)}[\n{runs}\n ]\n}}\n", keep=True)
 
     def _text(self, run: Run) -> str:
         known = identity(run)

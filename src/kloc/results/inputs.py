@@ -13,6 +13,10 @@ from kloc.measure.record import Run, identity
 SHOWN = 8
 """How many digits of a hash are printed."""
 
+OF_ALL_RUNS = ("kernel", "qemu", "plugin")
+FIRMWARE = "firmware_"
+"""The inputs that all runs of one checkout have in common, and how the names of others begin."""
+
 Pair = tuple[str, str]
 
 
@@ -31,6 +35,19 @@ def lines(runs: Iterable[Run]) -> list[str]:
     """Return the lines below a table that say what it was measured with: one, or none."""
     found = fingerprint(runs)
     return [f"inputs {found}"] if found else []
+
+
+def mixed(runs: Iterable[Run]) -> list[str]:
+    """Return the inputs of which runs should have the same, and have several: "kernel", "qemu".
+
+    These are the ones that do not depend on workload, policy, seed and machine.
+    """
+    hashes_by_name: dict[str, set[str]] = {}
+    for run in runs:
+        for name, value in (run.get("inputs") or {}).items():
+            if name in OF_ALL_RUNS or name.startswith(FIRMWARE):
+                hashes_by_name.setdefault(name, set()).add(value)
+    return [name for name, found in hashes_by_name.items() if len(found) > 1]
 
 
 def differences(one: Sequence[Run], other: Sequence[Run]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kloc.base import revision
 from kloc.measure.machine_bench.published import SOURCES
 from kloc.measure.machine_bench.runner import Compared, Measured
 from kloc.results import schema
@@ -16,6 +17,7 @@ def assemble(machines: Sequence[Measured]) -> dict[str, Any]:
     parts = machines[0].parts
     return {
         "schema": schema.SCHEMA,
+        "kloc": revision.commit(),
         "kernel": parts.kernel.described(),
         "versions": {
             **parts.root.versions(),

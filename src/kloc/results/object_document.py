@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kloc.base import stats
+from kloc.base import revision, stats
 from kloc.measure.object_use import Uses, spread, uses
 from kloc.measure.record import Run
 from kloc.measure.workload import Size
@@ -23,6 +23,7 @@ def assemble(
     first = next(iter(runs.values()))
     return {
         "schema": schema.SCHEMA,
+        "kloc": first.get("kloc", revision.UNKNOWN),
         "workload": workload,
         "policy": first["policy"],
         "seed": first["seed"],

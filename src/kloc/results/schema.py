@@ -7,8 +7,10 @@ read; other keys are not checked, and later versions of kloc may add some.
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -91,8 +93,11 @@ class Run(TypedDict):
     background: NotRequired[dict[str, dict[str, float]]]
     warm_up: NotRequired[WarmUp | None]
     by_core: NotRequired[list[dict[str, float]]]
+    remote_misses: NotRequired[float]
     oracle: NotRequired[dict[str, float]]
     migrated_pages: NotRequired[dict[str, Sums]]
+    moved_by: NotRequired[dict[str, dict[str, float]]]
+    tiering: NotRequired[dict[str, dict[str, float]]]
     hint_faults: NotRequired[float]
     series: NotRequired[Series | None]
     inputs: NotRequired[dict[str, str]]
@@ -100,6 +105,7 @@ class Run(TypedDict):
     slabs: NotRequired[dict[str, Sums]]
     scheme: NotRequired[dict[str, Any]]
     spread: NotRequired[float | None]
+    kloc: NotRequired[str]
 
 
 class Against(TypedDict):
@@ -140,6 +146,13 @@ class Storage(TypedDict, total=False):
     write_bandwidth: float
 
 
+class Remote(TypedDict, total=False):
+    """The link between the sockets of a machine profile."""
+
+    latency_ns: float
+    bandwidth: float
+
+
 class Profile(TypedDict):
     """The machine profile, without variations."""
 
@@ -152,6 +165,8 @@ class Profile(TypedDict):
     slow: NotRequired[Tier]
     cpu: NotRequired[Cpu]
     storage: NotRequired[Storage]
+    sockets: NotRequired[float]
+    remote: NotRequired[Remote]
 
 
 class RunsDocument(TypedDict):
@@ -184,6 +199,7 @@ class ObjectDocument(TypedDict):
     inputs: dict[str, dict[str, KindUse] | None]
     seed: NotRequired[float]
     variant: NotRequired[str]
+    kloc: NotRequired[str]
 
 
 def validate(path: Path, content: Any) -> None:
@@ -193,6 +209,10 @@ def validate(path: Path, content: Any) -> None:
     """
     if not isinstance(content, Mapping) or "schema" not in content:
         raise KlocError(f"{path} is not a result file of kloc: it has no schema number", HINT)
+    if not isinstance(content["schema"], int):
+        raise KlocError(
+            f"{path}: schema: expected a number, and it is {json.dumps(content['schema'])}", HINT
+        )
     if content["schema"] != SCHEMA:
         raise KlocError(
             f"{path} has schema {content['schema']}; this kloc reads schema {SCHEMA}",
@@ -204,6 +224,8 @@ def validate(path: Path, content: Any) -> None:
     _check(path, content, document)
     if not content[key]:
         raise KlocError(f"{path}: {key}: expected at least one", HINT)
+    if key == "runs":
+        _check_figures(path, content["runs"])
 
 
 def _check(path: Path, content: Mapping[str, Any], document: Any) -> None:
@@ -215,6 +237,17 @@ def _check(path: Path, content: Mapping[str, Any], document: Any) -> None:
     except msgspec.ValidationError as error:
         where, problem = _explain(str(error))
         raise KlocError(f"{path}: {where}: {problem}", HINT) from error
+
+
+def _check_figures(path: Path, runs: Sequence[Run]) -> None:
+    """Raise KlocError if figures that others are divided by, or that are drawn, are impossible."""
+    for number, run in enumerate(runs):
+        figures = {"seconds": run["seconds"], "cores": run["cores"]}
+        may_be_zero = {"throughput": run["throughput"], "operations": run["operations"]}
+        for key, value in {**figures, **may_be_zero}.items():
+            if not (math.isfinite(value) and (value > 0 or (value == 0 and key in may_be_zero))):
+                low = "of 0 or more" if key in may_be_zero else "above 0"
+                raise KlocError(f"{path}: runs[{number}].{key}: expected a number {low}", HINT)
 
 
 _MISSING = re.compile(r"Object missing required field `(.*)`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kloc.base import revision
 from kloc.measure import speed
 from kloc.measure.speed import Speed
 from kloc.results import schema
@@ -15,6 +16,7 @@ def assemble(measured: Speed) -> dict[str, Any]:
     parts = measured.parts
     return {
         "schema": schema.SCHEMA,
+        "kloc": revision.commit(),
         "kernel": parts.kernel.described(),
         "versions": {
             **parts.root.versions(),

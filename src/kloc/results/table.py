@@ -125,15 +125,44 @@ def remarks(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def summary(run: Run) -> RenderableType:
-    """Return a heading and a table of one run's main figures."""
-    from rich.console import Group
-    from rich.table import Table
+def summaries(runs: Sequence[Run], width: int) -> list[RenderableType]:
+    """Return a heading, and tables of the runs' main figures with a column for each run.
+
+    A table has as many columns as fit into `width` characters.
+    """
     from rich.text import Text
 
-    table = Table(show_header=False)
+    tables: list[Table] = []
+    shown: list[Run] = []
+    for run in runs:
+        wider = _summary([*shown, run], len(runs) > 1)
+        if shown and full_width(wider) <= width:
+            tables[-1] = wider
+            shown.append(run)
+        else:
+            tables.append(_summary([run], len(runs) > 1))
+            shown = [run]
+    return [Text(_heading(runs)), *tables]
+
+
+def _summary(runs: Sequence[Run], with_seeds: bool) -> Table:
+    """Return a table with a column for each run, named by its seed."""
+    from rich.table import Table
+
+    table = Table(show_header=with_seeds)
     table.add_column()
-    table.add_column(justify="right")
+    columns = [_figures(run) for run in runs]
+    for run in runs:
+        table.add_column(f"seed {run['seed']}", justify="right")
+    for label in dict.fromkeys(label for column in columns for label in column):
+        cells = [column.get(label, "") for column in columns]
+        # What has several parts has a line for each, so that more columns fit.
+        table.add_row(label, *(cell.replace(", ", "\n") if with_seeds else cell for cell in cells))
+    return table
+
+
+def _figures(run: Run) -> dict[str, str]:
+    """Return the main figures of a run by their names."""
     instructions, migrated = run["instructions"], run["migrated_pages"]
     rows: dict[str, str] = {
         "workload": run["workload"],
@@ -165,9 +194,7 @@ def summary(run: Run) -> RenderableType:
         rows[f"kernel thread {name}, s"] = f"{thread['time_ns'] / 1e9:.4f}"
     if memory := run.get("memory"):
         rows["memory of processes, MiB"] = f"{memory['mean'] / (1 << 20):,.1f}"
-    for label, value in rows.items():
-        table.add_row(label, value)
-    return Group(Text(_heading([run])), table)
+    return rows
 
 
 def _warm_up(run: Run) -> str:

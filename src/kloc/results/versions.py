@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The line below a table that says of which versions its figures are, and if they are pinned."""
+"""The lines below a table that say of which versions its figures are, and if they are pinned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kloc.base import revision
 from kloc.base.words import plural
+from kloc.measure.record import Run
 
 NAMED = 3
 """How many packages the line names that are not of the pinned version."""
@@ -30,3 +32,23 @@ def lines(document: Mapping[str, Any]) -> list[str]:
         f"versions {tools}; {plural(len(named), 'package')} not as pinned, so figures may differ "
         f"from README's: {', '.join([*named[:NAMED], *more])}"
     ]
+
+
+def commits(runs: Iterable[Run]) -> dict[str, list[str]]:
+    """Return the commits of kloc that measured the runs, each with the runs: WORKLOAD/POLICY.
+
+    Runs of an older kloc, which did not record its commit, are those of `revision.UNKNOWN`.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        name = f"{run['workload']}/{run['policy']}"
+        found.setdefault(run.get("kloc", revision.UNKNOWN), {})[name] = None
+    return {commit: list(names) for commit, names in found.items()}
+
+
+def commit_lines(runs: Iterable[Run]) -> list[str]:
+    """Return which commit of kloc measured the runs: a line for each if there are several."""
+    found = commits(runs)
+    if len(found) == 1:
+        return [f"commit of kloc: {commit}" for commit in found]
+    return [f"commit of kloc: {commit} ({', '.join(names)})" for commit, names in found.items()]

@@ -19,8 +19,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kloc.base import files
+from kloc.base import files, numa
 from kloc.base.errors import KlocError
+from kloc.base.ranges import Ranges, without
 from kloc.schemes import sysfs
 from kloc.schemes.scheme import Scheme
 from kloc.schemes.sysfs import ADMIN, KDAMONDS, Attributes, Kdamond, Physical, Processes, Target
@@ -52,6 +53,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AS_ROOT = "run this command as root, for example with sudo"
 
 
+HOW_TO_RESTORE = "kloc scheme stop restores the settings from before kloc once DAMON is off"
+
+
 class Damon:
     """DAMON while kloc has it; `taken` makes one."""
 
@@ -64,20 +68,23 @@ class Damon:
         """Run the schemes on the target, in place of those that ran before. Raises KlocError."""
         self.run([(target, schemes)], attributes)
 
-    def run(self, parts: Sequence[sysfs.Part], attributes: Attributes) -> None:
-        """Run a kdamond for each part, in place of those that ran before. Raises KlocError."""
+    def run(self, parts: Sequence[sysfs.Part], attributes: Attributes, memory: Ranges = ()) -> None:
+        """Run a kdamond for each part, in place of those that ran before. Raises KlocError.
+
+        `memory` is what this system has, if the parts are of physical memory; `new_memory` compares
+        with it.
+        """
         todo = sysfs.setting_writes(parts, attributes)
         todo += [(f"{KDAMONDS}/{number}/state", "on") for number in range(len(parts))]
-        target = parts[0][0]
         self.stop()
-        _record(self.before, [])
+        _record(self.before, [], memory)
         for path, text in todo:
             try:
                 write(path, text)
             except OSError as error:
-                raise _explained(error, path, text, target) from error
-        self._target = target
-        _record(self.before, [one.pid for one in kdamonds()])
+                raise _explained(error, path, text, parts) from error
+        self._target = parts[0][0]
+        _record(self.before, [one.pid for one in kdamonds()], memory)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -104,7 +111,7 @@ class Damon:
         return target == self._target
 
     def stop(self) -> None:
-        """Stop what `apply` or `run` started."""
+        """Stop what `apply` or `run` started. Raises KlocError if it does not stop."""
         _stop_all()
         self._target = None
 
@@ -113,15 +120,18 @@ class Damon:
         self.kept = True
 
 
-def check() -> None:
-    """Raise KlocError unless this kernel has DAMON's files and this user may write them."""
+def check(verb: str = "change") -> None:
+    """Raise KlocError unless this kernel has DAMON's files and this user may write them.
+
+    `verb` says in the error what the user wanted to do with the settings.
+    """
     if not path_of(KDAMONDS).exists():
         raise KlocError(
             f"this kernel, Linux {os.uname().release}, has no DAMON: {ADMIN} does not exist",
             "boot a kernel with CONFIG_DAMON_SYSFS and CONFIG_DAMON_VADDR (Debian's have them)",
         )
     if not os.access(path_of(f"{KDAMONDS}/nr_kdamonds"), os.W_OK):
-        raise KlocError("only root may change the settings of DAMON", AS_ROOT)
+        raise KlocError(f"only root may {verb} the settings of DAMON", AS_ROOT)
 
 
 def kdamonds(update: bool = False) -> list[Kdamond]:
@@ -129,7 +139,7 @@ def kdamonds(update: bool = False) -> list[Kdamond]:
 
     With `update`, running ones first bring their statistics up to date.
     """
-    check()
+    check("read")
     found = sysfs.read(read_all())
     if update and any(kdamond.running for kdamond in found):
         for kdamond in found:
@@ -211,17 +221,19 @@ def describe(target: Target) -> str:
 
 def physical_memory() -> Physical:
     """Return all RAM, which DAMON must be told. Raises KlocError if only root may know it."""
-    lines = path_of("/proc/iomem").read_text().splitlines()
-    ranges = []
-    for line in lines:
-        addresses, _, name = line.partition(" : ")
-        if name == "System RAM" and not line.startswith(" "):
-            start, _, end = addresses.partition("-")
-            ranges.append((int(start, 16), int(end, 16) + 1))
-    ranges = [(start, end) for start, end in ranges if end > start + 1]
+    ranges = numa.ram(path_of("/proc/iomem").read_text())
     if not ranges:
         raise KlocError("/proc/iomem does not tell where the RAM is", AS_ROOT)
     return Physical(tuple(ranges))
+
+
+def new_memory() -> list[tuple[int, int]]:
+    """Return the memory that came after kloc applied a scheme to all memory, none without one.
+
+    DAMON monitors what it was told at first. Raises KlocError like `physical_memory`.
+    """
+    known = (_recorded() or {}).get("memory")
+    return without(physical_memory().ranges, known) if known else []
 
 
 def read_all() -> dict[str, str]:
@@ -287,8 +299,8 @@ def _locked() -> Iterator[None]:
         yield
 
 
-def _take() -> list[sysfs.Write]:
-    """Return the writes that restore what is there. Raises KlocError if DAMON is in use."""
+def check_free() -> None:
+    """Raise KlocError unless this user may take DAMON now: it exists, and nobody uses it."""
     module = excluding()
     running = [kdamond for kdamond in kdamonds() if kdamond.running]
     if running and is_own(running[0]):
@@ -300,6 +312,11 @@ def _take() -> list[sysfs.Write]:
         raise busy(running[0])
     if module is not None:
         raise _excluded(module)
+
+
+def _take() -> list[sysfs.Write]:
+    """Return the writes that restore what is there. Raises KlocError if DAMON is in use."""
+    check_free()
     record = _recorded()
     if record is not None:
         # A kdamond ends with its target, and a killed kloc restores nothing.
@@ -308,11 +325,20 @@ def _take() -> list[sysfs.Write]:
 
 
 def _give_back(before: Sequence[sysfs.Write]) -> None:
-    """Stop what kloc started and restore DAMON's files; signals wait until this is done."""
+    """Stop what kloc started and restore DAMON's files; signals wait until this is done.
+
+    Raises KlocError; then RECORD stays, for `stop_kept`.
+    """
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         _stop_all()
-        write(f"{KDAMONDS}/nr_kdamonds", "0")
+        try:
+            write(f"{KDAMONDS}/nr_kdamonds", "0")
+        except OSError as error:
+            raise KlocError(
+                f"DAMON's settings are not restored: {error.filename}: {error.strerror}",
+                HOW_TO_RESTORE,
+            ) from error
         for path, text in before:
             # Some settings can be read but not written back; the others matter more.
             with suppress(OSError):
@@ -323,16 +349,28 @@ def _give_back(before: Sequence[sysfs.Write]) -> None:
 
 
 def _stop_all() -> None:
-    """Stop all kdamonds that run."""
+    """Stop all kdamonds that run. Raises KlocError if one does not stop."""
     for kdamond in sysfs.read(read_all()):
         if kdamond.running:
-            write(f"{KDAMONDS}/{kdamond.number}/state", "off")
+            _stop(f"{KDAMONDS}/{kdamond.number}/state")
 
 
-def _record(before: Sequence[sysfs.Write], pids: Sequence[int | None]) -> None:
+def _stop(state: str) -> None:
+    """Stop the kdamond with this file. It may end by itself, with its target, at any time."""
+    try:
+        write(state, "off")
+    except OSError as error:
+        if _read(state) != "on":
+            return
+        raise KlocError(
+            f"DAMON does not stop: {state}: {error.strerror}", HOW_TO_RESTORE
+        ) from error
+
+
+def _record(before: Sequence[sysfs.Write], pids: Sequence[int | None], memory: Ranges) -> None:
     path = path_of(RECORD)
     path.parent.mkdir(parents=True, exist_ok=True)
-    files.write_text(path, json.dumps({"pids": pids, "before": before}))
+    files.write_text(path, json.dumps({"pids": pids, "before": before, "memory": memory}))
 
 
 def _recorded() -> dict[str, Any] | None:
@@ -372,8 +410,9 @@ def _excluded(module: str) -> KlocError:
     )
 
 
-def _explained(error: OSError, path: str, text: str, target: Target) -> KlocError:
-    """Return the error for a write that the kernel refused."""
+def _explained(error: OSError, path: str, text: str, parts: Sequence[sysfs.Part]) -> KlocError:
+    """Return the error for a write that the kernel refused when the parts were to run."""
+    target = parts[0][0]
     module = excluding()
     if error.errno == errno.EBUSY and module is not None:
         return _excluded(module)
@@ -389,6 +428,19 @@ def _explained(error: OSError, path: str, text: str, target: Target) -> KlocErro
         return KlocError(
             f"this kernel's DAMON cannot monitor {describe(target)}: it has no operations {text}",
             f"boot a kernel with {option}",
+        )
+    groups = [
+        str(one.value)
+        for _, schemes in parts
+        for scheme in schemes
+        for one in scheme.filters
+        if one.kind == "memcg"
+    ]
+    if path.endswith("/state") and groups and error.errno in (errno.ENOMEM, errno.EINVAL):
+        return KlocError(
+            f"DAMON did not start ({error.strerror}): probably a cgroup of the scheme, "
+            f"{', '.join(dict.fromkeys(groups))}, has been removed",
+            "systemd-cgls lists cgroups; apply the scheme again once it exists",
         )
     if path == STATE and isinstance(target, Processes):
         return KlocError(

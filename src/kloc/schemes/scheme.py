@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from kloc.schemes.units import Frequency
+from kloc.schemes.units import Frequency, format_time
 
 Threshold = Literal["min_size", "max_size", "min_frequency", "max_frequency", "min_age", "max_age"]
 
@@ -29,7 +29,7 @@ Node = int | str
 """A node of memory: its number, or the name of a tier, whose nodes depend on the machine."""
 
 TIERS = ("fast", "slow")
-"""The names of tiers in schemes; the slowest of more than two is slow."""
+"""The names of tiers in schemes: the tier of the nodes with CPUs, and all tiers below it."""
 
 PAGE, AGE_STEP = 4096, 100_000
 """Bytes of a page, and microseconds: tuned values are rounded to these."""
@@ -171,6 +171,12 @@ class Scheme:
             yield f"{self.action} takes no from="
         if self.source is not None and self.source == self.node:
             yield f"memory of {self.source} cannot move to {self.node}"
+        quota = self.quota
+        if quota is not None and quota.time_ms >= quota.reset_ms > 0:
+            yield (
+                f"the quota's time={format_time(quota.time_ms * 1000)} is no limit: it is not "
+                f"below reset={format_time(quota.reset_ms * 1000)}"
+            )
         marks = self.watermarks
         if marks is not None and not marks.low <= marks.mid <= marks.high:
             yield "the watermarks are not in the order high, mid, low"

@@ -26,7 +26,7 @@ from kloc.schemes.scheme import (
     Scheme,
     Watermarks,
 )
-from kloc.schemes.units import MAX, MAX_FREQUENCY, Frequency
+from kloc.schemes.units import MAX, MAX_FREQUENCY, Frequency, format_time
 
 ADMIN = "/sys/kernel/mm/damon/admin"
 KDAMONDS = f"{ADMIN}/kdamonds"
@@ -273,6 +273,7 @@ def _one_scheme_writes(folder: str, scheme: Scheme, attributes: Attributes) -> I
         yield f"{pattern}/{name}/min", str(ends[0])
         yield f"{pattern}/{name}/max", str(ends[1])
     if scheme.quota is not None:
+        _check_reset(scheme.quota, attributes)
         yield from _quota_writes(f"{folder}/quotas", scheme.quota)
     if scheme.watermarks is not None:
         yield from _watermark_writes(f"{folder}/watermarks", scheme.watermarks)
@@ -307,6 +308,23 @@ def _counts(scheme: Scheme, attributes: Attributes) -> dict[str, tuple[int, int]
 
 def _inside(low: Fraction, high: Fraction) -> tuple[int, int]:
     return min(UINT_MAX, -(-low.numerator // low.denominator)), min(UINT_MAX, int(high))
+
+
+def _check_reset(quota: Quota, attributes: Attributes) -> None:
+    """Raise KlocError if a quota is used up at a lower rate than it says.
+
+    DAMON begins a new reset interval only when it acts, once in an aggregation interval. A reset
+    interval that was divided by a machine's scale is rounded to a millisecond.
+    """
+    reset_us = quota.reset_ms * 1000
+    if reset_us + 1000 <= attributes.aggregation_us:
+        reset, aggregation = format_time(reset_us), format_time(attributes.aggregation_us)
+        raise KlocError(
+            f"the quota's reset={reset} is shorter than an aggregation interval ({aggregation}): "
+            "DAMON acts once in an aggregation interval, and would do less than the quota says",
+            f"write reset={aggregation} or more, with the limits for that time, or lower "
+            "--aggregation",
+        )
 
 
 def _quota_writes(folder: str, quota: Quota) -> Iterator[Write]:

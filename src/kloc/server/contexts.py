@@ -18,6 +18,7 @@ from kloc.server import system, tiering
 from kloc.server.system import AS_ROOT, read
 
 SETTINGS = "sys/kernel/mm/kloc"
+LIMITS = "sys/kernel/mm/tiering"
 CONTEXTS = "sys/kernel/debug/kloc/contexts"
 CGROUPS = "sys/fs/cgroup"
 HAS_CONTEXTS = f"{tiering.FOLDER}/has_contexts"
@@ -84,7 +85,7 @@ def read_figure(name: str) -> int:
 def read_node_limits() -> dict[str, str]:
     """Return the limit of each fast node by its name: KiB of page cache, or NO_LIMIT."""
     limits = {}
-    for path in sorted((system.ROOT / SETTINGS).glob("node*/max_kb"), key=_node_number):
+    for path in sorted((system.ROOT / LIMITS).glob("node*/max_kb"), key=_node_number):
         value = read(path)
         if value is not None:
             limits[path.parent.name] = value

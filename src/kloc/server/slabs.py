@@ -17,6 +17,7 @@ def read_caches() -> dict[str, dict[str, int]]:
 
     The columns are `fast` and `slow`, its pages in each tier now; `fast_unused` and `slow_unused`,
     how many of them no scan of the last eight found used; `promoted` and `demoted`, pages that have
-    moved since boot.
+    moved since boot; and `slow_away`, pages in slow memory that were allocated in fast memory. Only
+    reclaim of fast memory frees these.
     """
     return by_row(read(CACHES) or "")

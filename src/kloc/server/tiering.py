@@ -24,8 +24,8 @@ COMMON = ("scan_us", "rate_mbps", "pin")
 """The settings that all policies have."""
 
 REASONS = {
-    "demoted": ("inactive", "unused", "old", "random", "limit"),
-    "promoted": ("active", "used"),
+    "demoted": ("inactive", "unused", "old", "random", "limit", "pair"),
+    "promoted": ("active", "used", "hint"),
     "not_moved": ("pinned", "busy", "unmovable", "failed"),
     "placed": ("fast", "slow", "elsewhere"),
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kloc.base import revision
 from kloc.schemes import scheme, text, units
 from kloc.schemes.scheme import Scheme, Tuned
 from kloc.tune.tuner import Result, Sample, Verdict
@@ -37,6 +38,7 @@ def assemble(
     """
     tuned = _tuned(schemes)
     return {
+        "kloc": revision.commit(),
         "settings": dict(settings),
         "threshold": tuned.threshold,
         "low": scheme.number(tuned.low),

@@ -115,6 +115,7 @@ def run_for_number(command: str, option: str, environment: dict[str, str] | None
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
+        errors="replace",
     )
     if done.returncode != 0:
         raise KlocError(

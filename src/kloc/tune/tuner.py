@@ -89,12 +89,7 @@ def tune(
             "tune a workload that runs for some seconds and uses memory",
         )
     samples = count(baseline)
-    if samples < SAMPLES_MIN:
-        raise KlocError(
-            f"the limit is too short: it leaves {max(0, samples)} samples, and a curve needs "
-            f"{SAMPLES_MIN}",
-            f"raise --limit, or give --samples {SAMPLES_MIN} or more (10 is better)",
-        )
+    check_count(samples)
     total = samples + EXTRA_RUNS
 
     def scored(value: float | None, measured: Measurement, number: int) -> Sample:
@@ -113,6 +108,16 @@ def tune(
         found.append(sample)
     best = chooser.estimate()
     return Result(none, first, tuple(found), best, _margin(found, best))
+
+
+def check_count(samples: int) -> None:
+    """Raise KlocError if there are too few samples for a curve."""
+    if samples < SAMPLES_MIN:
+        raise KlocError(
+            f"the limit is too short: it leaves {max(0, samples)} samples, and a curve needs "
+            f"{SAMPLES_MIN}",
+            f"raise --limit, or give --samples {SAMPLES_MIN} or more (10 is better)",
+        )
 
 
 def _margin(samples: Sequence[Sample], best: Estimate) -> float:

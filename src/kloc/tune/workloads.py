@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Protocol
 
-from kloc.base.errors import KlocError
+from kloc.base.errors import KlocError, cannot_execute
 from kloc.tune.score import Measurement
 from kloc.tune.tree import Tree
 
@@ -124,10 +124,7 @@ class Command:
                 start_new_session=True,
             )
         except OSError as error:
-            raise KlocError(
-                f"cannot execute {self._program[0]}: {error.strerror}",
-                "name a program that exists and may be executed after '--'",
-            ) from error
+            raise cannot_execute(self._program[0], error) from error
 
     def _watch(self, process: subprocess.Popen[str], value: float | None) -> Measurement:
         """Wait for the end of the process."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kloc.base.errors import unknown
+from kloc.base.errors import KlocError, unknown
 from kloc.base.paths import PROJECT
-from kloc.machine.profile import Profile, Tier
+from kloc.machine.profile import Profile, Remote, Tier
 from kloc.measure.machine_bench import formulas
 
 SOURCES = PROJECT / "machine" / "known"
@@ -21,6 +21,7 @@ TOLERANCE = 0.03
 """The bound of the deviation from the profile, as a fraction."""
 
 TIERS = ("fast", "slow")
+WAYS = ("local", "remote")
 
 RANDOM_BYTES = 32 << 20
 """The memory that known_overlap.c accesses in random order."""
@@ -55,8 +56,8 @@ class Answer:
     """A known answer: its name in a program's output, its title in tables, and its unit.
 
     `expected` is None if the profile says nothing about it. `tolerance` is the bound of its
-    deviation from the expectation, None if it has none. Machines with fewer cores than `cores` do
-    not have the answer.
+    deviation from the expectation, None if it has none. Machines with fewer cores in a socket than
+    `cores`, or fewer sockets than `sockets`, do not have the answer.
     """
 
     name: str
@@ -65,13 +66,15 @@ class Answer:
     expected: Expected | None
     tolerance: float | None = TOLERANCE
     cores: int = 1
+    sockets: int = 1
 
 
 @dataclass(frozen=True)
 class Group:
     """Answers that are measured together, and chosen by the group's name on the command line.
 
-    `commands` returns the command lines of its programs in the machine.
+    `commands` returns the command lines of its programs in the machine. All but those of the group
+    `sockets` run on the first socket, in its memory: there the machine is one with fewer cores.
     """
 
     name: str
@@ -84,11 +87,21 @@ def _tier(profile: Profile, name: str) -> Tier:
     return profile.fast if name == "fast" else profile.slow
 
 
+def _cores(profile: Profile) -> int:
+    """Return the workload's cores of a socket."""
+    return profile.cores // profile.sockets
+
+
+def _nodes(profile: Profile) -> Sequence[int]:
+    """Return the nodes of the first socket, in the order of TIERS."""
+    return [number * profile.sockets for number, _ in enumerate(TIERS)]
+
+
 def _latency_answers(name: str) -> list[Answer]:
     def together(profile: Profile, _: Mapping[str, float]) -> float:
         tier = _tier(profile, name)
-        rate = formulas.rate(tier, profile.cores, formulas.line_ns(tier, sequential=False))
-        return profile.cores / rate
+        cores = _cores(profile)
+        return cores / formulas.rate(tier, cores, formulas.line_ns(tier, sequential=False))
 
     answers = [
         Answer(
@@ -132,15 +145,15 @@ def _loaded_answers(name: str, percent: int) -> list[Answer]:
 
 def _latency_commands(profile: Profile) -> list[str]:
     return [
-        f"known_latency {node} {profile.cores} {_tier(profile, name).read_bandwidth * 1000:.0f}"
-        for node, name in enumerate(TIERS)
+        f"known_latency {node} {_cores(profile)} {_tier(profile, name).read_bandwidth * 1000:.0f}"
+        for node, name in zip(_nodes(profile), TIERS, strict=True)
     ]
 
 
 def _bandwidth_answers(name: str) -> list[Answer]:
     def expected(cores: int | None, stored: bool) -> Expected:
         return lambda profile, _: formulas.sequential_bandwidth(
-            profile, _tier(profile, name), cores or profile.cores, stored
+            profile, _tier(profile, name), cores or _cores(profile), stored
         )
 
     return [
@@ -219,6 +232,61 @@ def _tlb_answers(size: str, title: str) -> list[Answer]:
     ]
 
 
+def _socket_commands(profile: Profile) -> list[str]:
+    if profile.sockets == 1:
+        return []
+    return [f"known_sockets {_cores(profile)} {profile.cpus_of(1)[0]}"]
+
+
+def _way_answers(way: str, name: str) -> list[Answer]:
+    """Return the answers of a socket's cores in its own memory (`local`), or the other's."""
+
+    def link(profile: Profile) -> Remote | None:
+        return profile.remote if way == "remote" else None
+
+    def idle(profile: Profile, _: Mapping[str, float]) -> float:
+        return formulas.loaded_latency(_tier(profile, name), 0, link(profile))
+
+    def stream(stored: bool) -> Expected:
+        return lambda profile, _: formulas.sequential_bandwidth(
+            profile, _tier(profile, name), _cores(profile), stored, link(profile)
+        )
+
+    prefix, title = f"sockets.{way}.{name}", f"{way} {name}"
+    return [
+        Answer(f"{prefix}.idle", f"{title}: idle latency", "ns", idle, sockets=2),
+        Answer(f"{prefix}.read", f"{title}: read, one socket", "GB/s", stream(False), sockets=2),
+        Answer(f"{prefix}.write", f"{title}: write, one socket", "GB/s", stream(True), sockets=2),
+    ]
+
+
+def _both(profile: Profile, _: Mapping[str, float]) -> float:
+    # Each socket reads the memory that no other core reads, and each way of the link is used once.
+    cores = _cores(profile)
+    return 2 * formulas.sequential_bandwidth(profile, profile.fast, cores, False, profile.remote)
+
+
+def _shared(profile: Profile, _: Mapping[str, float]) -> float:
+    assert profile.remote is not None
+    under_way = _cores(profile) * profile.cpu.prefetch
+    each_ns = formulas.line_ns(profile.fast, sequential=True)
+    rate = formulas.shared_rate(profile.fast, under_way, each_ns, profile.remote)
+    return formulas.LINE * rate
+
+
+def _loaded_link(profile: Profile, answers: Mapping[str, float]) -> float:
+    return formulas.loaded_latency(profile.fast, answers["sockets.traffic"], profile.remote)
+
+
+SOCKETS = (
+    *(answer for name in TIERS for way in WAYS for answer in _way_answers(way, name)),
+    Answer("sockets.both", "each other's fast: read, all", "GB/s", _both, sockets=2),
+    Answer("sockets.shared", "one socket's fast: read, all", "GB/s", _shared, sockets=2),
+    Answer("sockets.traffic", "remote fast: traffic", "GB/s", None, None, cores=2, sockets=2),
+    Answer("sockets.loaded", "remote fast: latency then", "ns", _loaded_link, cores=2, sockets=2),
+)
+
+
 def _loop_us(profile: Profile, _: Mapping[str, float]) -> float:
     return LOOP_INSTRUCTIONS * profile.cpu.ns_per_instruction / 1000
 
@@ -286,13 +354,13 @@ GROUPS = (
     Group(
         "bandwidth",
         "sequential bandwidth of one core and of all cores",
-        lambda profile: [f"known_bandwidth {node} {profile.cores}" for node in (0, 1)],
+        lambda profile: [f"known_bandwidth {node} {_cores(profile)}" for node in _nodes(profile)],
         tuple(answer for name in TIERS for answer in _bandwidth_answers(name)),
     ),
     Group(
         "overlap",
         "misses that overlap: chases, lists, hash tables, random sums and stores",
-        lambda _: [f"known_overlap {node}" for node in (0, 1)],
+        lambda profile: [f"known_overlap {node}" for node in _nodes(profile)],
         tuple(answer for name in TIERS for answer in _overlap_answers(name)),
     ),
     Group(
@@ -304,7 +372,7 @@ GROUPS = (
     Group(
         "cores",
         "cores beside each other: equal loops, modified lines, round trips, sleep",
-        lambda profile: [f"known_cores {profile.cores}"],
+        lambda profile: [f"known_cores {_cores(profile)}"],
         CORES,
     ),
     Group(
@@ -312,6 +380,12 @@ GROUPS = (
         "latency and bandwidth of the disk, with O_DIRECT",
         lambda _: ["known_disk /data/known"],
         DISK,
+    ),
+    Group(
+        "sockets",
+        "memory of a core's own socket and of the other one, on machines with two sockets",
+        _socket_commands,
+        SOCKETS,
     ),
 )
 """All known answers, in the order of tables."""
@@ -329,6 +403,28 @@ def choose(names: Sequence[str]) -> list[Group]:
     return [group for group in GROUPS if not names or group.name in names]
 
 
+def choose_for(names: Sequence[str], profiles: Sequence[Profile]) -> list[Group]:
+    """Return the groups `names`, or all, without those of which no machine has an answer.
+
+    Raises KlocError for a name that no group has, or whose group has no answer.
+    """
+    groups = choose(names)
+    found = [one for one in groups if any(expected_answers([one], each) for each in profiles)]
+    if names and len(found) < len(groups):
+        without = next(one.name for one in groups if one not in found)
+        titles = ", ".join(profile.title() for profile in profiles)
+        raise KlocError(
+            f"no answer of the group {without} is known of {titles}",
+            "name a machine with two sockets, such as four-node",
+        )
+    return found
+
+
 def expected_answers(groups: Sequence[Group], profile: Profile) -> list[Answer]:
     """Return the answers that a machine of this profile gives."""
-    return [answer for group in groups for answer in group.answers if profile.cores >= answer.cores]
+    return [
+        answer
+        for group in groups
+        for answer in group.answers
+        if _cores(profile) >= answer.cores and profile.sockets >= answer.sockets
+    ]

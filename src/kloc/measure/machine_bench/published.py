@@ -27,6 +27,7 @@ class Published:
 SOURCES: Mapping[str, str] = {
     "Mess DRAM": "Mess, local DRAM of a Skylake server with six channels: 66 ns idle, 98 at 75 "
     "GB/s, 131 at 94, of 98",
+    "Mess remote": "Mess, DRAM of the other socket of that server: 134 ns idle",
     "Mess CXL": "Mess, a CXL expander: 107 ns idle, 149 at 40 GB/s, of 42.8",
     "fill buffers": "Intel cores have about ten line fill buffers: 66 ns / 10",
     "Vistara": "Vistara's servers (Turin): DRAM of about 130 ns, CXL memory of 250 ns",
@@ -60,8 +61,14 @@ OPTANE = (
     Published("slow.read.all", 13.2, "Optane"),
 )
 
-SLOW: Mapping[str, tuple[Published, ...]] = {"cxl": CXL, "optane": OPTANE}
-"""The figures of slow memory by profile. Slow memory of other profiles is no device's."""
+REMOTE = (Published("sockets.remote.fast.idle", 134, "Mess remote"),)
+
+SLOW: Mapping[str, tuple[Published, ...]] = {
+    "cxl": CXL,
+    "four-node": (*OPTANE, *REMOTE),
+    "optane": OPTANE,
+}
+"""The figures of memory that is not local DRAM by profile. Others' slow memory is no device's."""
 
 
 def figures(profile: str, answer: str) -> list[Published]:

@@ -22,7 +22,7 @@ def write(path: Path, document: Mapping[str, Any]) -> None:
     """
     with progress.shown("drawing the report"):
         html = render(document)
-    files.write_text(path, html)
+    files.write_text(path, html, keep=True)
 
 
 def render(document: Mapping[str, Any]) -> str:

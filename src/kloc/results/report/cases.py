@@ -5,24 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
-from kloc.base.stats import Spread, ratios, ratios_by_seed, total
+from kloc.base.stats import Spread, ratios, total
 from kloc.measure.policy import COMPARED
 from kloc.measure.record import Run
 from kloc.results import ahead
-from kloc.results.ahead import Comparison, Verdict
+from kloc.results.ahead import Lead
 from kloc.results.report import kinds
 from kloc.results.report.kinds import Group
 from kloc.results.table import LOWER, UPPER
 
 LEAST_HEADROOM = 1.02
 """If all-fast is faster than all-slow by less than this factor, shares of it mean nothing."""
-
-LEVEL = 0.99
-"""With one seed, a policy with at least this fraction of the best throughput is level with the
-best, unless the workload states a spread."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +78,19 @@ class Case:
         return next((name for name in self.policies if self.is_oracle(name)), None)
 
     @property
+    def oracle_bound(self) -> str | None:
+        """The oracle, if it is a bound: no contender is faster. None if one is, or without it.
+
+        The oracle is static by page frame. Where the kernel uses frames again for other pages, it
+        is no bound.
+        """
+        if self.oracle is None:
+            return None
+        ratios_to_it = (self.ratio(name, self.oracle) for name in self.contenders)
+        is_bound = all(spread is None or spread.median <= 1 for spread in ratios_to_it)
+        return self.oracle if is_bound else None
+
+    @property
     def has_bounds(self) -> bool:
         """Whether both bounds were measured."""
         return {LOWER, UPPER} <= set(self.policies)
@@ -115,23 +124,21 @@ class Case:
         return Spread.of(
             (value - low[seed]) / (high[seed] - low[seed])
             for seed, value in self._throughput(policy).items()
-            if seed in low and seed in high and high[seed] >= low[seed] * LEAST_HEADROOM
+            if seed in low and high.get(seed, 0) > 0 and high[seed] >= low[seed] * LEAST_HEADROOM
         )
 
-    def leaders(self) -> list[str]:
-        """Return the fastest contender, followed by those that are level with it.
+    @property
+    def lead(self) -> Lead | None:
+        """Which contender has the highest throughput, and whether it is ahead of the others."""
+        return ahead.lead(self.runs, self.contenders)
 
-        Level means that the fastest is not ahead of it, seed by seed (see kloc.results.ahead). With
-        one seed of a workload that states no spread, it means within 1 % of its throughput.
+    def leaders(self) -> list[str]:
+        """Return the contenders that lead: one that is ahead of all others, or those that tie.
+
+        Empty if nobody can tell, or if there are not two to compare.
         """
-        spreads = {
-            name: spread for name in self.contenders if (spread := self.spread(name, "throughput"))
-        }
-        if not spreads:
-            return []
-        fastest = max(spreads, key=lambda name: spreads[name].median)
-        level = [name for name in spreads if name != fastest and self._is_level(name, fastest)]
-        return [fastest, *sorted(level, key=lambda name: -spreads[name].median)]
+        lead = self.lead
+        return lead.leaders if lead and lead.verdicts else []
 
     def times(self, policy: str) -> Times | None:
         """Return the parts of the time of a policy's runs; None if it did not run."""
@@ -163,16 +170,6 @@ class Case:
             storage=storage,
             idle=max(0.0, waits - storage),
         )
-
-    def _is_level(self, policy: str, fastest: str) -> bool:
-        """Return whether the fastest policy is not ahead of `policy`."""
-        these, those = self._throughput(fastest), self._throughput(policy)
-        by_seed = ratios_by_seed(these, those)
-        spread = ahead.stated_spread(self.runs)
-        if len(by_seed) > 1 or (by_seed and spread is not None):
-            pair = Comparison(self.workload, self.variant, fastest, policy, by_seed, spread)
-            return pair.verdict is not Verdict.AHEAD
-        return median(those.values()) >= LEVEL * median(these.values())
 
     def _throughput(self, policy: str) -> dict[int, float]:
         return {run["seed"]: run["throughput"] for run in self.runs_under(policy)}

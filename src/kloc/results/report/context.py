@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kloc.base import revision
 from kloc.base.sizes import exact_size
 from kloc.base.words import plural
 from kloc.results.report.figure import Table
 from kloc.results.report.structure import Block, Section
+from kloc.results.versions import commits
 
 
 def machine(document: Mapping[str, Any]) -> Section | None:
@@ -51,6 +53,12 @@ def machine(document: Mapping[str, Any]) -> Section | None:
         parts.append([f"storage, {way}", f"{latency}, {bandwidth}"])
     cores = f"{profile.get('cores', 1)}, and {profile.get('spare_cores', 0)} for kernel threads"
     parts.append(["cores", cores])
+    if remote := profile.get("remote"):
+        sockets = f"{profile.get('sockets', 1)}, with half of the cores and memory each"
+        parts.append(["sockets", sockets])
+        latency = f"{remote.get('latency_ns', 0):g} ns more"
+        bandwidth = f"{remote.get('bandwidth', 0):g} GB/s each way"
+        parts.append(["memory of the other socket", f"{latency}, {bandwidth}"])
     parts.append(["capacities are divided by", f"{profile.get('scale', 1):g}"])
     intro = f"{profile.get('name', '')}: {profile.get('summary', '')}"
     blocks = [Block(tables=[memory]), Block(tables=[Table(["part", "figure"], parts, names=2)])]
@@ -67,6 +75,7 @@ def versions(document: Mapping[str, Any]) -> Section | None:
     rows += [[f"program {name}", str(value)] for name, value in programs.items()]
     if not rows:
         return None
+    rows = [*_commits(document), *rows]
     blocks = [Block(tables=[Table(["", "version"], rows, names=2)])]
     if guest := values.get("guest"):
         packages = [[name, str(value)] for name, value in sorted(guest.items())]
@@ -79,3 +88,13 @@ def versions(document: Mapping[str, Any]) -> Section | None:
         )
     intro = "With these versions, every host gives the same figures."
     return Section("versions", "Versions", intro, blocks)
+
+
+def _commits(document: Mapping[str, Any]) -> list[list[str]]:
+    """Return rows with the commits of kloc that measured the document, and what each measured."""
+    if "runs" not in document:
+        return [["kloc, commit", document.get("kloc", revision.UNKNOWN)]]
+    found = commits(document["runs"])
+    if len(found) == 1:
+        return [["kloc, commit", commit] for commit in found]
+    return [[f"kloc, commit for {', '.join(names)}", commit] for commit, names in found.items()]

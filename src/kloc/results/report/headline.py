@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kloc.results.ahead import Lead, Verdict
 from kloc.results.report import formats, kinds, plots
 from kloc.results.report.cases import Case, Times
 from kloc.results.report.structure import Card, Cell, Overview, Part
@@ -24,25 +25,30 @@ def headline(all_cases: Sequence[Case]) -> str:
     """Return the page's headline, one sentence."""
     if len(all_cases) == 1:
         return _sentence(all_cases[0])
-    cases_by_winner: dict[str, list[str]] = {}
-    for case in all_cases:
-        leaders = case.leaders() if len(case.contenders) > 1 else []
-        if leaders:
-            winner = formats.listed(sorted(leaders))
-            cases_by_winner.setdefault(winner, []).append(case.name)
-    if not cases_by_winner:
-        names = [case.name for case in all_cases]
-        subject = formats.listed(names) if len(names) < NAMED_MAX else f"{len(names)} results"
+    compared = [case for case in all_cases if len(case.contenders) > 1]
+    names = [case.name for case in compared or all_cases]
+    subject = formats.listed(names) if len(names) < NAMED_MAX else f"{len(names)} results"
+    if not compared:
         policies = dict.fromkeys(name for case in all_cases for name in case.policies)
         return f"{subject} under {formats.listed(list(policies))}"
-    decided = sum(len(names) for names in cases_by_winner.values())
-    if decided > NAMED_MAX:
+    undecided = [case for case in compared if not case.leaders()]
+    if len(undecided) == len(compared):
+        seeds = {case.lead.seeds_text for case in compared if case.lead}
+        return _cannot_tell(seeds.pop() if len(seeds) == 1 else "", "policy", f" on {subject}")
+    cases_by_winner: dict[str, list[str]] = {}
+    for case in compared:
+        if leaders := sorted(case.leaders()):
+            winner = formats.listed(leaders) + (" (level)" if len(leaders) > 1 else "")
+            cases_by_winner.setdefault(winner, []).append(case.name)
+    if len(compared) > NAMED_MAX:
         ranked = sorted(cases_by_winner.items(), key=lambda item: -len(item[1]))
-        counts = [f"{winner} on {len(names)}" for winner, names in ranked]
-        return f"Fastest: {formats.listed(counts)} of {decided} comparisons"
-    return "Fastest: " + "; ".join(
-        f"{winner} on {formats.listed(names)}" for winner, names in cases_by_winner.items()
-    )
+        counts = [f"{winner} on {len(won)}" for winner, won in ranked]
+        unknown = f"; {Verdict.UNKNOWN} on {len(undecided)}" if undecided else ""
+        return f"Fastest: {formats.listed(counts)} of {len(compared)} comparisons{unknown}"
+    parts = [f"{winner} on {formats.listed(won)}" for winner, won in cases_by_winner.items()]
+    if undecided:
+        parts.append(f"{Verdict.UNKNOWN} on {formats.listed([case.name for case in undecided])}")
+    return "Fastest: " + "; ".join(parts)
 
 
 def overview(all_cases: Sequence[Case]) -> Overview | None:
@@ -64,34 +70,45 @@ def overview(all_cases: Sequence[Case]) -> Overview | None:
 
 def card(case: Case, alone: bool) -> Card:
     """Return the card of a case; `alone` if it is the only one, which the headline is about."""
-    leaders = case.leaders()
-    policy = leaders[0] if leaders else None
+    policy = case.lead.first if case.lead else None
     return Card(
         name="" if alone else case.name,
         headline="" if alone else _sentence(case, named=False),
         facts=_facts(case, policy) if policy else _bounds_facts(case),
         figure=plots.headroom(case),
-        remarks=_remarks(case, leaders),
+        remarks=_remarks(case),
         parts_title=_parts_title(case, policy),
         parts=_parts(case, policy),
+        parts_note=_parts_note(case, policy),
     )
 
 
 def _sentence(case: Case, named: bool = True) -> str:
     """Return the main result of a case; `named` if the sentence has to name the case."""
-    leaders = case.leaders()
-    if len(case.contenders) > 1:
+    lead = case.lead
+    if lead and lead.verdicts:
         on = f" on {case.name}" if named else ""
-        share = case.headroom_share(leaders[0])
+        if undecided := lead.undecided:
+            some = len(undecided) < len(case.contenders)
+            which = f"of {formats.listed(undecided)}" if some else "policy"
+            return _cannot_tell(lead.seeds_text, which, on)
+        share = case.headroom_share(lead.first)
         gain = f", with {formats.percent(share.median)} of the headroom" if share else ""
-        verb = "is fastest" if len(leaders) == 1 else "are level"
-        return f"{formats.listed(leaders)} {verb}{on}{gain}"
-    if ratio := case.ratio(UPPER, LOWER) if not leaders else None:
+        verb = "is fastest" if len(lead.leaders) == 1 else "are level"
+        return f"{formats.listed(lead.leaders)} {verb}{on}{gain}"
+    if ratio := case.ratio(UPPER, LOWER) if not lead else None:
         result = f"{UPPER} is {ratio.median:.2f} times as fast as {LOWER}"
         return f"{case.name}: {result}" if named else result
-    policy = leaders[0] if leaders else case.policies[0]
+    policy = lead.first if lead else case.policies[0]
     result = _result(case, policy)
     return f"{case.name} under {policy}: {result}" if named else f"{policy}: {result}"
+
+
+def _cannot_tell(seeds: str, which: str, on: str) -> str:
+    """Return the sentence that the fastest policy is unknown, in the words of the terminal."""
+    text = f"{seeds}: " if seeds else ""
+    text += f"{Verdict.UNKNOWN} which {which} is fastest{on}"
+    return text[0].upper() + text[1:]
 
 
 def _result(case: Case, policy: str) -> str:
@@ -111,23 +128,25 @@ def _cell(case: Case, policy: str) -> Cell:
         if case.spread(policy, "throughput") is None:
             return Cell("")
         return Cell("no headroom" if case.has_bounds else "?")
-    best = policy in case.leaders()[:1] and len(case.contenders) > 1
-    return Cell(formats.percent(share.median), min(1.0, max(0.0, share.median)), best)
+    width = min(1.0, max(0.0, share.median))
+    return Cell(formats.percent(share.median), width, policy in case.leaders())
 
 
 def _facts(case: Case, policy: str) -> list[tuple[str, str]]:
     spread = case.spread(policy, "seconds" if case.is_timed else "throughput")
     assert spread is not None
+    # With several policies, the headline may name another one first, or none.
+    under = f" under {policy}" if len(case.contenders) > 1 else ""
     facts = [
-        (formats.seconds(spread.median), "of simulated time")
+        (formats.seconds(spread.median), f"of simulated time{under}")
         if case.is_timed
-        else (formats.count(spread.median), "operations/s")
+        else (formats.count(spread.median), f"operations/s{under}")
     ]
     if slow := case.ratio(policy, LOWER):
         facts.append((f"{slow.median:.2f} x", LOWER))
     if fast := case.ratio(policy, UPPER):
         facts.append((formats.percent(fast.median), f"of {UPPER}"))
-    if case.oracle and (share := case.headroom_share(policy, case.oracle)):
+    if case.oracle_bound and (share := case.headroom_share(policy, case.oracle_bound)):
         facts.append((formats.percent(share.median), "of the headroom up to the oracle"))
     return facts
 
@@ -137,39 +156,48 @@ def _bounds_facts(case: Case) -> list[tuple[str, str]]:
     return [(f"{ratio.median:.2f} x", f"{UPPER} relative to {LOWER}")] if ratio else []
 
 
-def _remarks(case: Case, leaders: Sequence[str]) -> list[str]:
-    remarks = []
-    behind = {
-        name: spread.median
-        for name in case.contenders
-        if name not in leaders and (spread := case.spread(name, "throughput"))
-    }
-    if leaders and behind:
-        second = max(behind, key=lambda name: behind[name])
-        first = case.spread(leaders[0], "throughput")
-        assert first is not None
-        remarks.append(
-            f"{second} is next, {formats.percent(1 - behind[second] / first.median)} slower."
-        )
-    if len(leaders) > 1:
-        remarks.append(f"Level: {leaders[0]} is not ahead of the others, seed by seed.")
-    if len(case.contenders) > 1 and len(case.runs_under(leaders[0])) == 1:
-        remarks.append("One seed: with other seeds, the order may be another one.")
+def _remarks(case: Case) -> list[str]:
+    lead = case.lead
+    remarks = _lead_remarks(case, lead) if lead else []
     if case.oracle and (share := case.headroom_share(case.oracle)):
         remarks.append(
-            "The oracle, the best static placement of pages, uses "
+            "The oracle, a static placement by page frame, uses "
             f"{formats.percent(share.median)} of the headroom."
         )
+        if not case.oracle_bound:
+            remarks.append("The oracle is no bound here: another policy is faster.")
     if case.contenders and not case.headroom_share(case.contenders[0]):
         remarks.append(
             f"There is no headroom: {UPPER} is hardly faster than {LOWER}."
             if case.has_bounds
             else f"The headroom is unknown: {LOWER} and {UPPER} were not both measured."
         )
-    for name in leaders:
+    for name in (lead.leaders or [lead.first]) if lead else []:
         runs = case.runs_under(name)
         for note in dict.fromkeys(note for run in runs for note in run.get("notes", [])):
             remarks.append(note if note.startswith(name) else f"{name}: {note}")
+    return remarks
+
+
+def _lead_remarks(case: Case, lead: Lead) -> list[str]:
+    """Return what the verdicts of kloc.results.ahead say of the first policy and the others."""
+    if lead.undecided:
+        others = formats.listed(lead.undecided[1:])
+        return [
+            f"{lead.first} has the highest throughput; {lead.seeds_text}: {Verdict.UNKNOWN} "
+            f"whether it is ahead of {others}. --seeds 3 measures three seeds."
+        ]
+    remarks = []
+    if lead.behind:
+        first, second = (case.spread(name, "throughput") for name in (lead.first, lead.behind[0]))
+        assert first is not None and second is not None
+        slower = formats.percent(1 - second.median / first.median)
+        remarks.append(f"{lead.behind[0]} is next, {slower} slower.")
+    if len(lead.leaders) > 1:
+        others = formats.listed(lead.leaders[1:])
+        remarks.append(f"Level: {lead.first} is not ahead of {others}, seed by seed.")
+    if lead.verdicts and lead.seeds == 1:
+        remarks.append("One seed, judged by the spread that the workload states.")
     return remarks
 
 
@@ -208,6 +236,20 @@ def _parts(case: Case, policy: str | None) -> list[Part]:
     if abs(other) >= 0.001 * scale and top:
         parts.append(Part("other", _signed(other, plus), max(-1.0, min(1.0, other / top))))
     return parts
+
+
+def _parts_note(case: Case, policy: str | None) -> str:
+    """Return what it means that parts of a difference are below zero, "" if none is."""
+    less = [part.label for part in _parts(case, policy) if part.share < 0]
+    if not less:
+        return ""
+    note = f"Minus, in green: less time than under {UPPER}."
+    if kinds.COMPUTE.label in less:
+        note += (
+            " Compute is the time of the instructions without misses: fewer were executed, for "
+            "example because work in the background fell outside of the region."
+        )
+    return note
 
 
 def _compared_times(case: Case, policy: str | None) -> tuple[Times | None, Times | None]:

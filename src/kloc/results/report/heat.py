@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from kloc.heat import grid, kinds, layout, plot
+from kloc.heat import grid, kinds, layout, plot, scale
 from kloc.heat.layout import Part
 from kloc.heat.records import Record
 from kloc.results.report import formats
@@ -39,7 +40,9 @@ def section(records: Sequence[Record]) -> Section | None:
         return None
     intro = (
         "Which memory was accessed when, as DAMON saw it in runs of their own: addresses upward, "
-        "gaps between parts left out. A dashed line is the beginning of the measured region."
+        "gaps between parts left out. A dashed line is the beginning of the measured region. "
+        f"Colors are {scale.WORDS}, from violet over red to yellow: each step is a frequency that "
+        "is higher by the same factor. Black is no access."
     )
     if any(record.kinds for record in records):
         intro += " The strip beside a map has the kind of most pages at the end of the recording."
@@ -58,11 +61,16 @@ def _figure(record: Record) -> Figure:
         grid_spec.set_height_ratios(plot.heights(parts))
         sheet.plot.subplots_adjust(hspace=TITLE * len(parts) / HEIGHT)
         image = plot.draw(sheet.axes, record, table, parts)
-        most = formats.percent(image.norm.vmax / 100)
-        sheet.axes[-1].set_xlabel(f"s; black: no access, yellow: in {most} of samples", fontsize=10)
+        sheet.axes[-1].set_xlabel(_colors(image), fontsize=10)
         if record.kinds:
             _add_legend(sheet, record, height)
     return Figure(title, sheet.svg, _numbers(record, table, parts), caption=record.title)
+
+
+def _colors(image: Any) -> str:
+    """Return the label of a map's axis of time, which says what its colors mean."""
+    least, most = (f"{scale.digits(end)} %" for end in (image.norm.vmin, image.norm.vmax))
+    return f"s; black: none; violet {least}, yellow {most} of samples"
 
 
 def _add_legend(sheet: Sheet, record: Record, height: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from kloc.base.stats import total
 from kloc.base.words import plural
 from kloc.measure.record import Run
+from kloc.results import work
 from kloc.results.document import is_cold
 from kloc.results.report import (
     context,
@@ -20,6 +21,7 @@ from kloc.results.report import (
     heat,
     kinds,
     memory,
+    movers,
     plots,
     ratios,
     reproduction,
@@ -62,7 +64,7 @@ def page(document: Mapping[str, Any]) -> Page:
         subtitle=_subtitle(document, all_cases),
         cards=[headline.card(case, alone=len(all_cases) == 1) for case in all_cases],
         overview=headline.overview(all_cases),
-        notes=_notes(all_cases),
+        notes=[*_notes(all_cases), *work.lines(document)],
         sections=[section for section in sections if section],
     )
 
@@ -129,7 +131,7 @@ def _throughput(all_cases: Sequence[Case]) -> Section:
         blocks = [Block(figures=[figure], tables=[table], side_by_side=True)]
     else:
         blocks += [Block(case.name, tables=[_throughput_table(case)]) for case in all_cases]
-    sentences = []
+    sentences = ["The number at the right of each bar is its value."]
     if any(case.has_bounds for case in all_cases):
         sentences.append(
             "The two lines are the bounds: all memory is slow in all-slow, and fast in all-fast. "
@@ -138,7 +140,8 @@ def _throughput(all_cases: Sequence[Case]) -> Section:
     if any(case.oracle for case in all_cases):
         sentences.append(
             "The oracle is the all-slow run once more, with those page frames timed as fast that "
-            "stalled its cores most."
+            "stalled its cores most. Where the kernel uses frames again for other pages, another "
+            "policy can be faster. Then the oracle is no bound, and no share of it is given."
         )
     if any(len(case.runs_under(name)) > 1 for case in all_cases for name in case.policies):
         sentences.append("Bars are medians over seeds, whiskers are ranges.")
@@ -164,7 +167,8 @@ def _throughput_table(case: Case) -> Table:
     for policy in case.policies:
         spread = case.spread(policy, "seconds" if case.is_timed else "throughput")
         assert spread is not None
-        oracle_share = case.headroom_share(policy, case.oracle) if case.oracle else None
+        bound = case.oracle_bound
+        oracle_share = case.headroom_share(policy, bound) if bound else None
         runs = case.runs_under(policy)
         rows.append(
             [
@@ -178,11 +182,11 @@ def _throughput_table(case: Case) -> Table:
             ]
         )
     kept = [0, 1, *(i for i in range(2, len(head)) if any(row[i] for row in rows))]
-    fastest = case.leaders()[:1] if len(case.contenders) > 1 else []
+    leaders = case.leaders()
     return Table(
         [head[i] for i in kept],
         [[row[i] for i in kept] for row in rows],
-        marked=frozenset(i for i, policy in enumerate(case.policies) if policy in fastest),
+        marked=frozenset(i for i, policy in enumerate(case.policies) if policy in leaders),
     )
 
 
@@ -258,6 +262,7 @@ def _migrations(all_cases: Sequence[Case]) -> Section | None:
         lines = [f"No page was moved under {formats.listed(idle)}."] if idle else []
         if rows := _migration_rows(case):
             tables = [Table(["policy", "promoted", "demoted", "hint faults"], rows)]
+            tables += movers.tables(case)
             blocks.append(Block(_block_title(case, all_cases), figures, tables, lines))
     if not blocks:
         return None
@@ -265,6 +270,8 @@ def _migrations(all_cases: Sequence[Case]) -> Section | None:
         "Promotions, from slow to fast memory, are above the line, demotions below it. "
         "The table has the pages moved in the measured region."
     )
+    if any("moved_by" in run for case in all_cases for run in case.runs):
+        intro += f" {movers.INTRO}"
     return Section("migrations", "Migrations", intro, blocks, legend=list(reasons))
 
 

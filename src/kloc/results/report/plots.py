@@ -62,32 +62,36 @@ def headroom(case: Case) -> Figure | None:
     if not shares:
         return None
     oracle = case.headroom_share(case.oracle) if case.oracle else None
+    bound = case.oracle_bound
     leaders = case.leaders()
     title = f"{case.name}: share of the headroom that each policy uses"
     ends = [share.high for share in shares.values()] + ([oracle.median] if oracle else [])
     with drawing(title, 76 + ROW * len(shares)) as sheet:
         axes = sheet.axes[0]
         right, left = max(1.0, *ends), min(0.0, *(share.low for share in shares.values()))
-        _bars(axes, shares, leaders, lambda share: formats.percent(share.median), (left, right))
-        axes.set_xlim(left - 0.02 * (right - left), right + 0.16 * (right - left))
+        _bars(axes, shares, leaders, lambda share: formats.percent(share.median))
+        axes.set_xlim(left - 0.02 * (right - left), right + 0.2 * (right - left))
         marks = [(0.0, LOWER, "-"), (1.0, UPPER, "-")]
         if oracle:
             marks.append((oracle.median, "oracle", "--"))
         _mark(axes, marks)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
+        axes.set_xticks([tick for tick in axes.get_xticks() if left <= tick < right + 0.01])
         axes.set_xlabel("share of the headroom, %")
     rows = [
         [
             name,
             *formats.spread(share, formats.percent),
-            formats.percent_of(case.headroom_share(name, case.oracle) if case.oracle else None),
+            formats.percent_of(case.headroom_share(name, bound) if bound else None),
         ]
         for name, share in shares.items()
     ]
     if oracle and case.oracle:
         rows.append([case.oracle, *formats.spread(oracle, formats.percent), ""])
     head = ["policy", "of headroom", "range over seeds", "of headroom to oracle"]
-    return Figure(title, sheet.svg, Table(head, rows, marked=_marked(shares, leaders)))
+    kept = len(head) if bound else -1
+    table = Table(head[:kept], [row[:kept] for row in rows], marked=_marked(shares, leaders))
+    return Figure(title, sheet.svg, table)
 
 
 def throughput(case: Case) -> Figure:
@@ -99,15 +103,16 @@ def throughput(case: Case) -> Figure:
     form = formats.seconds if case.is_timed else formats.count
     unit = "seconds of simulated time (less is better)" if case.is_timed else "operations/s"
     title = f"{case.name}: {'time' if case.is_timed else 'throughput'} under each policy"
-    leaders = case.leaders() if len(case.contenders) > 1 else []
+    leaders = case.leaders()
     top = max(spread.high for spread in spreads.values())
     with drawing(title, 70 + ROW * len(spreads)) as sheet:
         axes = sheet.axes[0]
-        _bars(axes, spreads, leaders, lambda spread: form(spread.median), (0.0, top))
-        axes.set_xlim(0, 1.22 * top)
+        _bars(axes, spreads, leaders, lambda spread: form(spread.median))
+        axes.set_xlim(0, 1.28 * top)
         _mark(axes, [(spreads[name].median, "", "-") for name in (LOWER, UPPER) if name in spreads])
         axes.xaxis.set_major_formatter(lambda value, _: formats.compact(value))
         axes.locator_params(axis="x", nbins=5)
+        axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick < 1.01 * top])
         axes.set_xlabel(unit)
     return Figure(title, sheet.svg, caption=case.name)
 
@@ -119,7 +124,7 @@ def time(case: Case) -> Figure | None:
         return None
     names = [name for name in case.policies if name in times]
     title = f"{case.name}: where the time went under each policy"
-    leaders = case.leaders()[:1] if len(case.contenders) > 1 else []
+    leaders = case.leaders()
     with drawing(title, 70 + ROW * len(names)) as sheet:
         axes = sheet.axes[0]
         for row, name in enumerate(names):
@@ -356,8 +361,8 @@ def _run_name(run: Run) -> str:
 
 
 def _marked(rows: Mapping[str, Any], leaders: Sequence[str]) -> frozenset[int]:
-    """Return the number of the row of the fastest policy."""
-    return frozenset(number for number, name in enumerate(rows) if name in leaders[:1])
+    """Return the numbers of the rows of the policies that lead."""
+    return frozenset(number for number, name in enumerate(rows) if name in leaders)
 
 
 def _bars(
@@ -365,19 +370,29 @@ def _bars(
     spreads: Mapping[str, Spread],
     leaders: Sequence[str],
     label: Callable[[Spread], str],
-    ends: tuple[float, float],
 ) -> None:
-    """Draw a bar for each policy, with whiskers for its range; the fastest is highlighted."""
+    """Draw a bar for each policy, with whiskers for its range; leaders are highlighted.
+
+    The values are in a column at the right, where no bound's line crosses them; the caller
+    leaves room for them.
+    """
     for row, (name, spread) in enumerate(spreads.items()):
         is_reference = name in (LOWER, UPPER, "oracle")
-        color = "accent" if name in leaders[:1] else "neutral" if is_reference else "muted"
+        color = "accent" if name in leaders else "neutral" if is_reference else "muted"
         axes.barh(row, spread.median, BAR, color=COLORS[color])
         if spread.count > 1:
             axes.plot([spread.low, spread.high], [row, row], color=COLORS["ink"], linewidth=1)
             for end in (spread.low, spread.high):
                 _whisker(axes, end, row)
-        _value(axes, max(spread.high, ends[0], 0.0), row, label(spread), name in leaders[:1])
-    _rows(axes, list(spreads), leaders[:1])
+        axes.annotate(
+            label(spread),
+            (1, row),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="center",
+            weight="bold" if name in leaders else "normal",
+        )
+    _rows(axes, list(spreads), leaders)
 
 
 def _whisker(axes: Axes, x: float, row: int) -> None:

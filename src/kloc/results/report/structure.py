@@ -34,6 +34,8 @@ class Card:
     remarks: Sequence[str] = ()
     parts_title: str = ""
     parts: Sequence[Part] = ()
+    parts_note: str = ""
+    """What the signs and colors of the parts mean."""
 
 
 @dataclass(frozen=True)

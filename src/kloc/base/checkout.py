@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The commit of a checkout, and what differs from one: figures are of a commit."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from kloc.base.errors import KlocError
+
+SHORT = 7
+"""How many digits of a commit documents show."""
+
+NO_FIGURES = (":(exclude)docs", ":(exclude)tests", ":(exclude)*.md")
+"""The files on which no figure depends, as git's pathspecs."""
+
+
+def commit(directory: Path) -> str:
+    """Return the commit that is checked out in `directory`, 40 digits."""
+    return _git(directory, "rev-parse", "HEAD").strip()
+
+
+def changed_since(directory: Path, since: str) -> list[str]:
+    """Return the files of a checkout that differ from the commit `since`, and new files.
+
+    Documents and tests are left out.
+    """
+    changed = _git(directory, "diff", "--name-only", since, "--", ".", *NO_FIGURES)
+    new = _git(directory, "ls-files", "--others", "--exclude-standard", "--", ".", *NO_FIGURES)
+    return [*changed.splitlines(), *new.splitlines()]
+
+
+def _git(directory: Path, *argv: str) -> str:
+    """Return what git prints. Raises KlocError with git's message if it fails."""
+    command = ["git", "-C", str(directory), *argv]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except FileNotFoundError as error:
+        raise KlocError("there is no git on this host", "install the package git") from error
+    except subprocess.CalledProcessError as error:
+        raise KlocError(
+            f"git {argv[0]} failed in {directory}: {error.stderr.strip()}",
+            "figures are of a commit, so this needs a clone of the project with its history",
+        ) from error
+    return done.stdout

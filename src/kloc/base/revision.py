@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The commit of kloc's own checkout, which is in every result."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+
+from kloc.base.paths import PROJECT
+
+UNKNOWN = "unknown"
+"""Stands for the commit of a kloc that is not in a git checkout, or recorded none."""
+
+MODIFIED = ", modified"
+"""Follows the commit if files of the checkout differ from it."""
+
+
+@functools.cache
+def commit() -> str:
+    """Return the commit as `git describe` names it, UNKNOWN without git or a checkout.
+
+    It is that of the first call: kloc runs the code that it has loaded, whatever is checked out
+    later. Files that git does not know, such as results, do not make a checkout MODIFIED.
+    """
+    if not (PROJECT / ".git").exists():
+        return UNKNOWN
+    # Another user, such as root, may run kloc, and the checkout may be read-only.
+    git = ["git", "--no-optional-locks", "-C", str(PROJECT), "-c", f"safe.directory={PROJECT}"]
+    describe = ["describe", "--always", "--abbrev=12", f"--dirty={MODIFIED}"]
+    try:
+        done = subprocess.run([*git, *describe], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN
+    return done.stdout.strip() or UNKNOWN

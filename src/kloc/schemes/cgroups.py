@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The cgroups that schemes name (`memcg=PATH`), as DAMON knows them.
+
+DAMON compares a path with those below the root of the hierarchy that has the memory controller,
+letter by letter. For one that it does not find it reports that there is no memory.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kloc.base.errors import KlocError
+from kloc.schemes import damon
+from kloc.schemes.scheme import Filter, Scheme
+
+MOUNTS = "/proc/self/mounts"
+
+
+def resolved(schemes: Sequence[Scheme]) -> list[Scheme]:
+    """Return the schemes with the paths of cgroups as DAMON compares them.
+
+    A path may begin with the directory where cgroups are mounted. Raises KlocError if a cgroup does
+    not exist, or has no memory controller.
+    """
+    return [replace(one, filters=tuple(map(_resolved, one.filters))) for one in schemes]
+
+
+def _resolved(one: Filter) -> Filter:
+    return replace(one, value=_path(str(one.value))) if one.kind == "memcg" else one
+
+
+def _path(text: str) -> str:
+    mount = _mount()
+    path = posixpath.normpath(f"/{text.strip('/')}")
+    if path == mount or path.startswith(f"{mount}/"):
+        path = path.removeprefix(mount) or "/"
+    folder = damon.path_of(f"{mount}{path}")
+    if not folder.is_dir():
+        raise KlocError(
+            f"there is no cgroup {path}: {mount}{path} does not exist",
+            "name an existing one by its path below "
+            f"{mount}, such as memcg=/system.slice; systemd-cgls lists cgroups",
+        )
+    if not (folder / "memory.stat").exists() and path != "/":
+        parent = posixpath.dirname(path).rstrip("/")
+        raise KlocError(
+            f"cgroup {path} has no memory controller, so that no memory counts for it",
+            f"as root: echo +memory > {mount}{parent}/cgroup.subtree_control",
+        )
+    return path
+
+
+def _mount() -> str:
+    """Return where the cgroups are mounted that have the memory controller."""
+    found: dict[str, str] = {}
+    for line in damon.path_of(MOUNTS).read_text().splitlines():
+        _, point, kind, options, *_ = line.split(" ")
+        if kind == "cgroup2" or (kind == "cgroup" and "memory" in options.split(",")):
+            found.setdefault(kind, point)
+    if not found:
+        raise KlocError(
+            "no cgroups are mounted", "as root: mount -t cgroup2 cgroup2 /sys/fs/cgroup"
+        )
+    # If both are, the controller is in the first version, which is mounted for it.
+    return found.get("cgroup") or found["cgroup2"]
