@@ -9,12 +9,20 @@ import pytest
 
 from kloc.base import cache
 from kloc.build import kernel, kernel_source, plugin, root
+from kloc.machine import launcher
 from support import soak
 
 SOAK_SECONDS = 2 * 3600
 """How long a test with the mark `soak` may take, with the kernels that are built for it.
 
 pyproject.toml has the time of all others.
+"""
+
+
+STAGE_SECONDS = 1500
+"""How long a stage of a machine may take: a machine that hangs shows its console, a test does not.
+
+Tests that take long have their own.
 """
 
 
@@ -94,6 +102,22 @@ def model(request: pytest.FixtureRequest, tools: root.Root) -> Path:
     """The timing model, model.so."""
     with _output_shown(request):
         return plugin.build()
+
+
+@pytest.fixture(autouse=True)
+def _output_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no variables that tell what the terminal is like: tests compare output as in a file."""
+    for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _machines_end_before_tests(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let a machine that hangs fail before the test's own time is up."""
+    if not request.node.get_closest_marker("soak"):
+        monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", STAGE_SECONDS)
 
 
 @pytest.fixture

@@ -207,6 +207,14 @@ def test_everything_fits_and_is_legible(
     assert drawn >= DRAWING_CONTRAST
 
 
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_the_overview_is_shown_whole(browser: Page, files: Path, width: int) -> None:
+    browser.open(files / "runs.html")
+    browser.show(width=width)
+    box = "document.querySelector('.overview .wide')"
+    assert browser.value(f"{box}.scrollWidth") <= browser.value(f"{box}.clientWidth")
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_report_loads_nothing_else_and_logs_nothing(
     browser: Page, files: Path, name: str

@@ -27,7 +27,8 @@ class Library:
         """Build both, with the sanitizers."""
         self.root, self._tools, self._out = directory / "root", tools, directory / "out"
         self._out.mkdir()
-        (self.root / "sys/kernel/mm/kloc/node0").mkdir(parents=True)
+        (self.root / "sys/kernel/mm/kloc").mkdir(parents=True)
+        (self.root / "sys/kernel/mm/tiering/node0").mkdir(parents=True)
         (self.root / "sys/fs/cgroup/a/b c").mkdir(parents=True)
         (self.root / "proc/self").mkdir(parents=True)
         self.set_cgroup("1:cpu:/elsewhere\n0::/a/b c\n")
@@ -43,7 +44,7 @@ class Library:
     @property
     def node(self) -> Path:
         """The limit of node 0."""
-        return self.root / "sys/kernel/mm/kloc/node0/max_kb"
+        return self.root / "sys/kernel/mm/tiering/node0/max_kb"
 
     @property
     def group(self) -> Path:
@@ -118,7 +119,7 @@ def test_limit_without_a_node_or_cgroup_is_an_error(library: Library) -> None:
 
 
 def test_kernel_without_contexts_is_an_error(library: Library) -> None:
-    settings = library.root / "sys/kernel/mm/kloc"
+    settings = library.root / "sys/kernel/mm"
     aside = settings.rename(settings.with_name("aside"))
     try:
         assert library.call("memsize", 0, 1) == [f"-1 {errno.ENOSYS}"]

@@ -12,6 +12,7 @@ from kloc.base.errors import KlocError
 from kloc.build import programs
 from kloc.build.root import Root
 from kloc.measure.workload import SOURCES
+from support import sanitized
 
 
 def run(name: str, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -115,7 +116,11 @@ SERVE = "ask=/tmp/ask answer=/tmp/answer clients=3 turn=7 skew=6 open_files=12 c
 
 
 def serve_rocksdb(
-    commands: str, options: str = "", run: str = "", program: Path | None = None
+    commands: str,
+    options: str = "",
+    run: str = "",
+    program: Path | None = None,
+    database: str = DATABASE,
 ) -> str:
     """Load 500 keys, start a server of them, run shell commands, and return what is printed."""
     source = SOURCES / "rocksdb_clients.c"
@@ -123,9 +128,9 @@ def serve_rocksdb(
     script = f"""
 export ASAN_OPTIONS=detect_leaks=0
 mkfifo /tmp/ask /tmp/answer
-{program} load {DATABASE}
+{program} load {database}
 {run}
-{program} serve {DATABASE} {SERVE} {options} &
+{program} serve {database} {SERVE} {options} &
 cat /tmp/answer
 ask() {{ echo "$*" >/tmp/ask; cat /tmp/answer; }}
 {commands}
@@ -146,27 +151,17 @@ def test_rocksdb_clients_do_as_many_operations_of_each_kind_as_asked(tools: Root
     ]
 
 
-SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-lm")
-
-
-def sanitized(name: str, directory: Path) -> Path:
-    """Return a program that ends at its first invalid access or undefined operation."""
-    source, program = SOURCES / f"{name}.c", directory / name
-    compiler, links = programs.tools_for(source)
-    links = [link for link in links if link != "-static"]
-    gcc = ["gcc", "-Wall", "-Wextra", "-Werror", "-o", str(program), str(source)]
-    compiler.run([*gcc, *links, *SANITIZED], binds=[SOURCES, directory])
-    return program
-
-
-def test_rocksdb_clients_do_nothing_invalid(tools: Root, tmp_path: Path) -> None:
-    program = sanitized("rocksdb_clients", tmp_path)
-    printed = serve_rocksdb("ask run 40 1; ask stop", program=program).splitlines()
+@pytest.mark.parametrize("steady", [0, 1])
+def test_rocksdb_clients_do_nothing_invalid(tools: Root, tmp_path: Path, steady: int) -> None:
+    program = sanitized.build("rocksdb_clients", tmp_path)
+    database = f"{DATABASE} steady={steady}"
+    commands = "ask run 40 1; ask stop"
+    printed = serve_rocksdb(commands, program=program, database=database).splitlines()
     assert printed[-1] == "keys 500"
 
 
 def test_blocks_do_nothing_invalid(tools: Root, tmp_path: Path) -> None:
-    program, amount = sanitized("blocks", tmp_path), " ".join(BLOCKS)
+    program, amount = sanitized.build("blocks", tmp_path), " ".join(BLOCKS)
     commands = [f"{program} {what} {amount} operations=99" for what in ("load", "run", "check")]
     script = "cd /tmp\n" + "\n".join(commands)
     assert "verified 170\n" in tools.run(["sh", "-e", "-c", script], binds=[tmp_path])

@@ -13,6 +13,7 @@ import pytest
 
 from kloc.base.paths import PROJECT
 from kloc.machine import profile
+from kloc.measure.run_notes import IDLE_BEFORE_MAX_NS
 
 pytestmark = pytest.mark.machine
 
@@ -71,6 +72,11 @@ def test_every_run_warmed_up_and_used_all_cores(compared: tuple[str, dict[str, A
         assert run["clock_error"] < 0.001
         assert len(run["by_core"]) == host.cores + host.spare_cores
         assert all(core["user"] > 1e6 for core in run["by_core"][: host.cores])
+
+
+def test_nothing_waits_between_warm_up_and_region(compared: tuple[str, dict[str, Any]]) -> None:
+    for run in compared[1]["runs"]:
+        assert run["idle_before_ns"] <= IDLE_BEFORE_MAX_NS * run["cores"], run["policy"]
 
 
 def test_the_notes_of_the_document_are_printed(compared: tuple[str, dict[str, Any]]) -> None:

@@ -97,14 +97,14 @@ try() {
 }
 try $kloc/scope some
 try $kloc/scope ' '
-try $kloc/node0/max_kb -1
-try $kloc/node0/max_kb maximum
-try $kloc/node0/max_kb 99999999999999999999
+try $tiering/node0/max_kb -1
+try $tiering/node0/max_kb maximum
+try $tiering/node0/max_kb 99999999999999999999
 try $group/memory.kloc.enabled 2
 try $group/memory.kloc.max much
 try $group/memory.kloc.max ' '
 echo scope $(cat $kloc/scope)
-echo max $(cat $group/memory.kloc.max) $(cat $kloc/node0/max_kb)
+echo max $(cat $group/memory.kloc.max) $(cat $tiering/node0/max_kb)
 # A cgroup can be removed while it has a limit and page cache, and nothing is left of it.
 echo 4096 >$group/below/memory.kloc.max
 inside cat nobody >/dev/null
@@ -152,17 +152,22 @@ inside sh -ec '. "$1"; write limited 48' sh "$1"
 echo placed $(cat $group/memory.kloc.current)
 
 echo max >$group/memory.kloc.max
-inside head -c 4194304 /dev/zero >used
 inside sh -ec '. "$1"; write free 32' sh "$1"
 echo free $(cat $group/memory.kloc.current)
-exec 5<used
-before=$(fast_pages used)
 echo 12M >$group/memory.kloc.max
 inside sh -ec '. "$1"; for i in 1 2 3; do write load$i 4; done' sh "$1"
 sleep 1
 echo lowered $(cat $group/memory.kloc.current) $(counted demoted_limit)
-echo used $before $(fast_pages used)
-exec 5<&-
+
+# Without load: what was written last stays.
+echo max >$group/memory.kloc.max
+inside head -c 4194304 /dev/zero >first
+inside sh -ec '. "$1"; write between 32' sh "$1"
+inside head -c 4194304 /dev/zero >last
+both=$(fast_pages first last)
+echo 12M >$group/memory.kloc.max
+sleep 1
+echo order $both $(fast_pages first) $(fast_pages last)
 
 # Pages of other cgroups are not limited.
 write others 8
@@ -170,15 +175,15 @@ echo others $(fast_pages others/*)
 echo max >$group/memory.kloc.max
 
 demoted=$(counted demoted_limit)
-echo 16384 >$kloc/node0/max_kb
+echo 16384 >$tiering/node0/max_kb
 sleep 1
 echo node_lowered $(on_node 0) $(($(counted demoted_limit) - demoted))
 write more 48
 echo node_placed $(on_node 0)
-echo max >$kloc/node0/max_kb
+echo max >$tiering/node0/max_kb
 echo kloc-nomigrate >$tiering/policy
 demoted=$(counted demoted_limit) before=$(on_node 0)
-echo 8192 >$kloc/node0/max_kb
+echo 8192 >$tiering/node0/max_kb
 sleep 1
 write still 8
 echo nomigrate $(($(on_node 0) - before)) $(($(counted demoted_limit) - demoted))
@@ -210,10 +215,11 @@ def test_lowering_the_limit_of_a_cgroup_demotes_pages(limits: dict[str, list[int
     assert demoted > 16 * MIB / 4096
 
 
-def test_lowering_a_limit_keeps_files_in_use(limits: dict[str, list[int]]) -> None:
-    before, after = limits["used"]
-    assert before > 900
-    assert after > 0.9 * before
+def test_lowering_a_limit_demotes_the_oldest_pages_first(limits: dict[str, list[int]]) -> None:
+    both, first, last = limits["order"]
+    assert both > 1900
+    assert first < 100
+    assert last > 0.9 * 1024
 
 
 def test_the_limit_of_a_cgroup_does_not_apply_to_others(limits: dict[str, list[int]]) -> None:
@@ -269,6 +275,39 @@ def run_capped(directory: Path, setup: str) -> dict[str, str]:
     return {name: reported[name] for name in names}
 
 
+# More page cache than fast memory has pages, while one file is read again and again.
+FLAT = """
+cd /data
+head -c 8388608 /dev/zero >used
+for part in $(seq 10 39); do write files/$part 8; sync; cat used >/dev/null; done
+for i in $(seq 20); do cat used >/dev/null; sleep 0.05; done
+echo demoted $(counted demoted_old)
+echo knodes $(cat $kloc/knodes)
+echo oldest $(fast_pages $(ls -d files/*/* | head -n 200))
+echo used $(fast_pages used)
+# Placed in slow memory, then used in scan after scan.
+echo 3 >/proc/sys/vm/drop_caches
+perl -e '$nodes = pack("Q", 2); syscall(238, 2, $nodes, 3) == 0 or die "$!"; exec @ARGV' \\
+    cat used >/dev/null
+echo slow $(fast_pages used)
+for i in $(seq 20); do cat used >/dev/null; sleep 0.05; done
+echo promoted $(counted promoted_used) $(fast_pages used)
+"""
+
+
+def test_the_control_kloc_flat_moves_single_pages_without_contexts(tmp_path: Path) -> None:
+    values = run(tmp_path, "kloc-flat", "", FLAT)
+    assert int(values["knodes"]) == 0
+    assert int(values["demoted"]) > 80 * MIB / 4096
+    assert int(values["oldest"]) < 1000
+    assert int(values["used"]) > 1900
+    promoted, fast = (int(number) for number in values["promoted"].split())
+    # Some pages are on no LRU list when caches are dropped, and stay.
+    assert int(values["slow"]) < 512
+    assert promoted > 1200
+    assert fast > 1500
+
+
 # Cgroups are created and removed, with page cache left in them, while all settings change.
 CHANGED = """
 cd /data
@@ -288,13 +327,13 @@ while [ ! -e /run/done ]; do
         selected=$((selected + 1))
         inside head -c 3000000 /dev/zero >mine
         # Policies without contexts have no limits of nodes.
-        [ ! -e $kloc/node0 ] || echo $((round % 3 * 4096)) >$kloc/node0/max_kb
+        [ ! -e $tiering/node0 ] || echo $((round % 3 * 4096)) >$tiering/node0/max_kb
         cat mine >/dev/null
     done
     echo none >$tiering/policy
     rmdir $group/below $group
     echo kloc >$tiering/policy
-    echo max >$kloc/node0/max_kb
+    echo max >$tiering/node0/max_kb
 done
 wait
 for i in $(seq 30); do cmp a$i b$i; done

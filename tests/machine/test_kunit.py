@@ -20,7 +20,26 @@ from support import selftests
 
 pytestmark = pytest.mark.machine
 
-SUITES = {"kloc_machine", "kloc-knode", "kloc-kmap", "kloc-lists", "tiering-page", "reloc"}
+SUITES = {
+    "kloc-kmap",
+    "kloc-knode",
+    "kloc-lists",
+    "kloc_machine",
+    "reloc",
+    "tiering-autotiering",
+    "tiering-daemon",
+    "tiering-kloc-copies",
+    "tiering-kloc-slab",
+    "tiering-memcg",
+    "tiering-migrate",
+    "tiering-nodes",
+    "tiering-page",
+    "tiering-place",
+    "tiering-register",
+    "tiering-room",
+    "tiering-sample",
+    "tiering-slab",
+}
 
 RESULTS = "cat /sys/kernel/debug/kunit/*/results"
 

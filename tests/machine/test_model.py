@@ -40,8 +40,10 @@ def machine(request: pytest.FixtureRequest) -> runner.Measured:
 
 @pytest.mark.parametrize("group", [group.name for group in answers.GROUPS])
 def test_known_answers_are_what_the_profile_says(machine: runner.Measured, group: str) -> None:
-    compared = next(found for each, found in machine.groups if each.name == group)
-    off = {one.answer.name: (one.model, one.expected) for one in compared if one.is_off}
+    found = {each.name: compared for each, compared in machine.groups}
+    if group not in found:
+        pytest.skip("it takes two sockets")
+    off = {one.answer.name: (one.model, one.expected) for one in found[group] if one.is_off}
     assert not off, f"{machine.profile.name}: model and expectation differ"
 
 
@@ -49,6 +51,8 @@ def test_answers_without_a_tolerance_are_few(machine: runner.Measured) -> None:
     """They are the traffic that cores cause to load a tier, and latencies at saturation."""
     free = {one.answer.name for one in machine.compared if one.answer.tolerance is None}
     traffic = {f"{tier}.traffic.{each}" for tier in answers.TIERS for each in answers.LOADED}
+    if machine.profile.sockets > 1:
+        traffic.add("sockets.traffic")
     assert free == traffic | {f"{tier}.loaded.96" for tier in answers.TIERS}
 
 

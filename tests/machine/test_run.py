@@ -52,19 +52,19 @@ def test_a_program_has_its_copied_files_and_those_of_its_setup(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("script", "reason", "output", "logged"),
+    ("script", "status", "reason", "output", "logged"),
     [
-        ("echo went wrong; exit 3", "measured ended with status 3", "went wrong", ""),
-        ("echo c > /proc/sysrq-trigger", "the guest's kernel crashed", "sysrq", "Kernel panic"),
+        ("echo went wrong; exit 3", 3, "measured ended with status 3", "went wrong", ""),
+        ("echo c > /proc/sysrq-trigger", 1, "the guest's kernel crashed", "sysrq", "Kernel panic"),
     ],
     ids=["program fails", "kernel crashes"],
 )
 def test_a_failed_run_reports_the_reason_and_writes_no_result(
-    script: str, reason: str, output: str, logged: str, tmp_path: Path
+    script: str, status: int, reason: str, output: str, logged: str, tmp_path: Path
 ) -> None:
     result = tmp_path / "result.json"
     options = ["--policy", "tpp", "--json", result]
-    process = kloc_run(*options, "--", "sh", "-c", script, status=1)
+    process = kloc_run(*options, "--", "sh", "-c", script, status=status)
     assert f"sh: {reason}" in process.stderr
     assert output in process.stderr.split(reason)[1]
     assert logged in read_console(process.stderr)
@@ -149,7 +149,7 @@ def hotset() -> Path:
 
 def test_following_a_run_does_not_change_its_result(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    fill = "BEGIN { for (i = 0; i < 1000000; i++) a[i % 200000] = i; print length(a) }"
+    fill = "BEGIN { for (i = 0; i < 4000000; i++) a[i % 200000] = i; print length(a) }"
     documents = []
     for options in ([], ["--follow"]):
         process = kloc_run("--policy", "tpp", *options, "--json", result, "--", "awk", fill)

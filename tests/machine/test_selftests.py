@@ -5,28 +5,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
-from kloc.machine import launcher, profile
-from kloc.machine.parts import prepare_parts
+from kloc.machine import profile
 from kloc.measure import policy
 from support import selftests
 
 pytestmark = pytest.mark.machine
 
 ONE_SOCKET = profile.read(profile.DEFAULT)
-TWO_SOCKETS = structs.replace(
-    ONE_SOCKET, sockets=2, fast=structs.replace(ONE_SOCKET.fast, capacity=384 << 20)
-)
+TWO_SOCKETS = profile.read("four-node")
 """A machine with two nodes in each tier."""
 
-OF_POLICIES = [script for script in selftests.SCRIPTS if script.startswith("tiering/")]
+OF_ONE_SOCKET = {
+    # No node begins or ends with a whole block of memory there.
+    "kloc/hotplug.sh",
+    # What these show does not depend on the nodes.
+    *("kloc/charged.sh", "kloc/collapse.sh", "kloc/ids.sh", "kloc/opened_before.sh"),
+    *("kloc/scan.sh", "kloc/split.sh", "kloc/stat_while_switching.sh"),
+}
+"""Selftests of contexts that run on one socket only."""
 
-Printer = Callable[[str, profile.Profile], selftests.Printed]
+ON_TWO_SOCKETS = [
+    script
+    for script in selftests.SCRIPTS
+    if not script.startswith("reloc/") and script not in OF_ONE_SOCKET
+]
+
+Printer = Callable[[tuple[str, profile.Profile]], selftests.Printed]
 """Runs the chosen selftests of a directory on a machine, and returns their output."""
 
 
@@ -36,43 +44,43 @@ def printed(request: pytest.FixtureRequest) -> Printer:
     specs = [getattr(item, "callspec", None) for item in request.session.items]
     chosen = {str(spec.params.get("script")) for spec in specs if spec}
 
-    @cache
-    def run(directory: str, host: profile.Profile) -> selftests.Printed:
+    @selftests.once
+    def run(at: tuple[str, profile.Profile]) -> selftests.Printed:
+        directory, host = at
         scripts = [
             script
             for script in selftests.SCRIPTS
             if script in chosen and Path(script).parent.name == directory
         ]
         settings = policy.load("kloc").settings("", host)
-        job = selftests.job(scripts, host, settings, seconds=300)
-        return selftests.parse(launcher.run(job, prepare_parts(())).frames["measured"])
+        return selftests.run(selftests.job(scripts, host, settings))
 
     return run
 
 
 def check(printed: selftests.Printed, script: str) -> None:
-    """Assert that all results of a selftest are ok, and that it has all that it announces."""
+    """Assert that a selftest passes. Skip it if the kernel or the machine cannot run it."""
     text, status = printed[script]
     if status == selftests.SKIPPED:
         pytest.skip(text)
-    assert status == 0, text
-    planned = re.search(r"^1\.\.(\d+)$", text, re.M)
-    assert planned, text
-    assert len(re.findall(r"^ok \d+ ", text, re.M)) == int(planned[1]), text
-    assert re.search(r"^ok \d+ control: ", text, re.M), "no negative control"
+    selftests.check(printed, script)
 
 
 @pytest.mark.parametrize("script", selftests.SCRIPTS)
 def test_selftest_passes(printed: Printer, script: str) -> None:
-    check(printed(Path(script).parent.name, ONE_SOCKET), script)
+    check(printed((Path(script).parent.name, ONE_SOCKET)), script)
 
 
-@pytest.mark.parametrize("script", OF_POLICIES)
+@pytest.mark.parametrize("script", ON_TWO_SOCKETS)
 def test_selftest_passes_on_two_sockets(printed: Printer, script: str) -> None:
-    check(printed(Path(script).parent.name, TWO_SOCKETS), script)
+    check(printed((Path(script).parent.name, TWO_SOCKETS)), script)
 
 
-@pytest.mark.parametrize("directory", selftests.DIRECTORIES, ids=lambda directory: directory.name)
+@pytest.mark.parametrize(
+    "directory",
+    [*selftests.DIRECTORIES, selftests.TOPOLOGY],
+    ids=lambda directory: directory.name,
+)
 def test_each_program_is_listed_in_the_makefile(directory: Path) -> None:
     makefile = (directory / "Makefile").read_text()
     programs_of = {source.stem for source in directory.glob("*.c")}

@@ -7,7 +7,7 @@ PREEMPT_RT with lockdep, and one looks for data races (KCSAN).
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from kloc.machine import guest_console, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.measure import policy
-from support import selftests
+from support import selftests, topologies
 from support.in_machine import SCARCE
 
 pytestmark = pytest.mark.soak
@@ -28,6 +28,8 @@ pytestmark = pytest.mark.soak
 PACKAGES = ("fio", "e2fsprogs", "xfsprogs")
 # The capacity of fast memory. It includes the additional memory that the debug kernel needs.
 MEMORY = 768 << 20
+DEBUG_MEMORY = 4 * topologies.BLOCK
+"""The additional memory that the debug kernel needs on machines with other nodes."""
 
 SETUP = """
 # `run` searches the console for warnings, so the console shows them.
@@ -36,7 +38,9 @@ for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
     if grep -q 'not ok' $result; then exit 1; fi
 done
-for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-page; do
+for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-daemon tiering-kloc-copies \
+    tiering-kloc-slab tiering-memcg tiering-migrate tiering-nodes tiering-page tiering-place \
+    tiering-register tiering-room tiering-sample; do
     grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
 done
 """
@@ -77,7 +81,7 @@ touch /run/switching
         # The limit is 4 MiB at times. The directory node0 does not exist while slow memory is
         # offline.
         for most in max 4096 max; do
-            echo $most 2>/dev/null >/sys/kernel/mm/kloc/node0/max_kb || true
+            echo $most 2>/dev/null >/sys/kernel/mm/tiering/node0/max_kb || true
             sleep 0.1
         done
         for whose in chosen all; do echo $whose >/sys/kernel/mm/kloc/scope; done
@@ -403,7 +407,22 @@ def run(
     assert reported(raw.console) == ""
 
 
-LOADS = {"file stress": STRESS, "failed allocations": FAULTS}
+# Processes exit while kswapd and the daemon look at the anonymous memory that they have mapped.
+EXITS = f"""
+{SCARCE}
+echo migration-only >/sys/kernel/mm/tiering/policy
+echo 200000 >/sys/kernel/mm/tiering/scan_us
+for i in 1 2 3; do
+    (for j in $(seq $((TIMES * 40))); do
+         perl -e '$held = "x" x (24 << 20); for (1 .. 3) {{ fork() or exit }}'
+     done) &
+    exits="$exits $!"
+done
+for one in $exits; do wait $one; done
+test "$(cat /sys/kernel/mm/tiering/stats/anon/demoted_old)" -gt 0
+echo none >/sys/kernel/mm/tiering/policy
+"""
+LOADS = {"file stress": STRESS, "exits": EXITS, "failed allocations": FAULTS}
 
 # What happens while pages migrate. tests/support/soak.py has how long each takes.
 MEANWHILE = {
@@ -437,6 +456,20 @@ def test_other_debug_kernels_report_nothing(
     run(script, modelled=False, times=1, variant=variant)
 
 
+def run_selftests(job: Job, scripts: Sequence[str], variant: str) -> None:
+    """Run selftests on a debug kernel, and assert that none hangs and nothing is reported.
+
+    What they measure differs on a debug kernel, so some may fail.
+    """
+    stages = {"setup": SETUP, **job.scripts, "check": CHECKS[variant]}
+    raw = launcher.run(dataclasses.replace(job, name=variant, scripts=stages), parts(variant))
+    printed = selftests.parse(raw.frames["measured"])
+    assert set(printed) == set(scripts)
+    hung = [name for name, (_, status) in printed.items() if status == selftests.TIMED_OUT]
+    assert hung == []
+    assert reported(raw.console) == ""
+
+
 @pytest.mark.parametrize("directory", selftests.DIRECTORIES, ids=lambda directory: directory.name)
 @pytest.mark.parametrize("variant", CHECKS)
 def test_selftests_cause_no_reports(
@@ -445,15 +478,26 @@ def test_selftests_cause_no_reports(
     monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
     host = host_of()
     scripts = [name for name in selftests.SCRIPTS if name.startswith(f"{directory.name}/")]
-    # What they measure differs on a debug kernel, so some may fail. None may hang.
     job = selftests.job(scripts, host, settings(variant, host), seconds=600)
-    stages = {"setup": SETUP, **job.scripts, "check": CHECKS[variant]}
-    raw = launcher.run(dataclasses.replace(job, name=variant, scripts=stages), parts(variant))
-    printed = selftests.parse(raw.frames["measured"])
-    assert set(printed) == set(scripts)
-    hung = [name for name, (_, status) in printed.items() if status == selftests.TIMED_OUT]
-    assert hung == []
-    assert reported(raw.console) == ""
+    run_selftests(job, scripts, variant)
+
+
+@pytest.mark.parametrize("machine", topologies.MACHINES)
+def test_selftests_of_topologies_cause_no_reports(
+    monkeypatch: pytest.MonkeyPatch, machine: str
+) -> None:
+    monkeypatch.setattr(launcher, "STAGE_HOST_SECONDS", 2 * 3600)
+    host = host_of()
+    scripts = [topologies.path(script) for script in topologies.SCRIPTS[machine]]
+    job = selftests.job(
+        scripts,
+        host,
+        {**settings("debug", host), **topologies.NO_POLICY},
+        seconds=600,
+        setup=topologies.setup(machine),
+        topology=topologies.larger(topologies.MACHINES[machine].topology, DEBUG_MEMORY),
+    )
+    run_selftests(job, scripts, "debug")
 
 
 @pytest.mark.parametrize("variant", ["debug-rt", "debug-kcsan"])

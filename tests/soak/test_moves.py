@@ -3,13 +3,14 @@
 
 On two, four and eight CPUs, while files of ext4, XFS and tmpfs are made, renamed and removed, TCP
 connections come and go on the loopback device, and caches are dropped; once with slabs that SLUB
-checks.
+checks. They also move while the machine is suspended and hibernates.
 """
 
 import dataclasses
 
 import pytest
 
+from kloc.build import kernel
 from kloc.machine import launcher, profile
 from kloc.machine.parts import prepare_parts
 from kloc.measure import policy
@@ -100,3 +101,20 @@ def test_pages_move_under_load(
     raw = launcher.run(job, prepare_parts(PACKAGES))
     text, status = selftests.parse(raw.frames["measured"])["reloc/storm.sh"]
     assert status == 0, text
+
+
+TROUBLE = [f"reloc/{name}.sh" for name in ("hibernate", "placed", "suspend")]
+"""Selftests that need suspend, hibernation or fault injection, which a server's kernel lacks."""
+
+
+def test_slabs_survive_suspend_hibernation_and_failed_allocations() -> None:
+    host = profile.load(profile.DEFAULT)
+    packages = ("e2fsprogs",)
+    settings = policy.load("kloc").settings("", host)
+    job = selftests.job(TROUBLE, host, settings, seconds=300)
+    job = dataclasses.replace(job, packages=packages)
+    parts = dataclasses.replace(prepare_parts(packages), kernel=kernel.build("trouble"))
+    printed = selftests.parse(launcher.run(job, parts).frames["measured"])
+    for script in TROUBLE:
+        text, status = printed[script]
+        assert status == 0, text

@@ -28,9 +28,6 @@ ALLOWED = {
 }
 """The packages that the modules of each package may import."""
 
-FORMER = {"workload": {"measure"}}
-"""Modules beside the packages that only give names to other people's files: what they import."""
-
 
 def imported(path: Path) -> Iterator[str]:
     """Yield the packages of kloc that the module at `path` imports, anywhere in it."""
@@ -61,13 +58,8 @@ def test_package_imports_no_layer_above_it(package: str) -> None:
     assert not wrong
 
 
-def test_modules_beside_the_packages_start_kloc_or_keep_an_earlier_name() -> None:
-    beside = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__", "cli"}
-    assert beside == set(FORMER)
-    for name, allowed in FORMER.items():
-        assert set(imported(SOURCE / f"{name}.py")) == allowed
-        users = [path for path in SOURCE.rglob("*.py") if name in imported(path)]
-        assert not users
+def test_modules_beside_the_packages_start_kloc() -> None:
+    assert {path.stem for path in SOURCE.glob("*.py")} == {"__init__", "__main__", "cli"}
 
 
 def test_no_two_packages_may_import_each_other() -> None:

@@ -60,7 +60,10 @@ PID = 4242
 
 
 class FakeDamon:
-    """DAMON below `root`. `written` has all writes, `refused` errors of writes by path."""
+    """DAMON below `root`. `written` has all writes, `refused` errors of writes by path.
+
+    With `ends_first`, kdamonds end by themselves just before they are stopped.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -68,6 +71,7 @@ class FakeDamon:
         self.commands: list[str] = []
         self.refused: dict[str, int] = {}
         self.started = 0
+        self.ends_first = False
         _make(root / ADMIN.lstrip("/"), {"kdamonds": {"nr_kdamonds": "0"}})
 
     def write(self, path: str, text: str) -> None:
@@ -116,6 +120,9 @@ class FakeDamon:
 
     def _command(self, state: Path, text: str) -> None:
         self.commands.append(text)
+        if text == "off" and self.ends_first:
+            state.write_text("off\n")
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(state))
         if text in ("on", "off"):
             state.write_text(f"{text}\n")
             self.started += text == "on"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import io
 import os
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 
@@ -19,12 +20,12 @@ UPDATE = "KLOC_UPDATE_GOLDEN"
 COMMAND = "./kloc test --update-golden"
 
 
-def check(name: str, text: str) -> None:
-    """Compare `text` with tests/golden/`name`.txt; in update mode, write it there instead.
+def check(name: str, text: str, directory: Path = DIRECTORY) -> None:
+    """Compare `text` with `name`.txt in `directory`; in update mode, write it there instead.
 
     Spaces at the ends of lines are ignored, because Rich pads its tables with them.
     """
-    path = DIRECTORY / f"{name}.txt"
+    path = directory / f"{name}.txt"
     lines = [line.rstrip() + "\n" for line in text.splitlines()]
     if os.environ.get(UPDATE) == "1":
         path.parent.mkdir(parents=True, exist_ok=True)

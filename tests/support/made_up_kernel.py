@@ -18,9 +18,9 @@ id kind active age open cpu fast slow dev ino path
 """
 
 SLABS = """\
-cache fast fast_unused slow slow_unused promoted demoted
-dentry 512 256 1024 768 12 1036
-ext4_inode_cache 2048 0 8192 8192 100 9000
+cache fast fast_unused slow slow_unused promoted demoted slow_away
+dentry 512 256 1024 768 12 1036 512
+ext4_inode_cache 2048 0 8192 8192 100 9000 8192
 """
 
 MOUNTS = """\
@@ -65,9 +65,15 @@ SETTINGS = {
     "kloc/kinds": "file blockdev slab",
     "kloc/knodes": "8",
     "kloc/knode_bytes": "1048576",
-    "kloc/node0/max_kb": "max",
+    "tiering/node0/max_kb": "max",
 }
 """The content of files in /sys/kernel/mm."""
+
+KERNEL_SETTINGS = {
+    "sys/kernel/mm/numa/demotion_enabled": "true",
+    "proc/sys/kernel/numa_balancing": "2",
+    "proc/sys/vm/watermark_boost_factor": "0",
+}
 
 
 def make(root: Path, **changed: str) -> Path:
@@ -78,6 +84,10 @@ def make(root: Path, **changed: str) -> Path:
     files = {
         f"sys/kernel/mm/{path}": f"{changed.get(path.rpartition('/')[2], value)}\n"
         for path, value in SETTINGS.items()
+    }
+    files |= {
+        path: f"{changed.get(path.rpartition('/')[2], value)}\n"
+        for path, value in KERNEL_SETTINGS.items()
     }
     files |= {f"sys/kernel/mm/tiering/stats/{name}": f"{value}\n" for name, value in COUNTS.items()}
     files["sys/kernel/debug/kloc/contexts"] = CONTEXTS.replace(" ", "\t")

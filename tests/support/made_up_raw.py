@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kloc.machine import profile
@@ -43,6 +43,12 @@ WARM_UP: dict[str, Any] = {
 }
 
 
+def stat(idle: Sequence[int]) -> str:
+    """Return the lines of /proc/stat about CPUs that were idle for so many ticks."""
+    lines = [f"cpu{number} 1 2 3 {ticks} 1 6 7 0 0 0\n" for number, ticks in enumerate(idle)]
+    return "".join(["cpu  1 2 3 4 5 6 7 0 0 0\n", *lines])
+
+
 def run(
     name: str = "tpp",
     model: dict[str, Any] | None = None,
@@ -55,16 +61,19 @@ def run(
     cold: bool = False,
     slices: int = 2,
     outcome: Outcome = OUTCOME,
+    idle_before: Sequence[int] = (0, 0, 0, 0, 0),
 ) -> record.Run:
     """Return the result of a run under the policy `name`, after a warm-up unless it is None.
 
-    `more` are further frames of the agent.
+    `more` are further frames of the agent. `idle_before` has the ticks of 10 ms that each core was
+    idle between warm-up and region.
     """
     job = Job("w", profile.load("tiered"), {}, seed=3)
     frames = {
         "vmstat_begin": VMSTAT.format(1, 1, 1, 1, 1, 1),
         "vmstat_end": VMSTAT.format(11, 1, 5 + evicted, 5, 3, 3),
-        "stat_begin": "cpu 1 2 3 4 5 6 7 0 0 0\n",
+        "stat_ready": stat(idle=[100] * 5),
+        "stat_begin": stat(idle=[100 + ticks for ticks in idle_before]),
         "stat_end": "cpu 1 2 3 4 8 6 7 0 0 0\n",
         "kthreads_begin": "kswapd0 100\nkloc_node0 5\n",
         "kthreads_end": "kswapd0 107\nkloc_node0 5\n",

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from kloc import cli, commands
-from kloc.base import cache, errors, terminal
+from kloc.base import cache, crash, errors, revision, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.paths import PROJECT
-from kloc.commands import parser
+from kloc.commands import help, parser
 from support import golden
 
 Start = Callable[..., int]
@@ -40,14 +40,28 @@ except SystemExit:
 """
 """Runs a command line where no extra can be imported, and prints kloc's imported modules."""
 
+BLOCK_ALL = """
+import importlib.metadata, sys
+def version(name):
+    raise importlib.metadata.PackageNotFoundError(name)
+importlib.metadata.version, sys.prefix = version, "/none"
+for name in ("rich", "argcomplete", "numpy", "matplotlib", "jinja2", "msgspec", "debian", "pytest"):
+    sys.modules[name] = None
+from kloc import cli
+sys.exit(cli.main(sys.argv[1:]))
+"""
+"""Runs a command line on a Python that has no packages."""
+
 
 @pytest.fixture(autouse=True)
-def settings(monkeypatch: pytest.MonkeyPatch) -> terminal.Settings:
+def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> terminal.Settings:
     """The settings of the command line, and help that is 80 columns wide."""
     settings = terminal.Settings()
     monkeypatch.setattr(terminal, "settings", settings)
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
     monkeypatch.setenv("COLUMNS", "80")
+    # Where tracebacks of unexpected errors go.
+    monkeypatch.setattr(crash.tempfile, "tempdir", str(tmp_path))
     terminal.stderr.cache_clear()
     return settings
 
@@ -87,10 +101,21 @@ def test_help_is_printed_as_in_the_golden_file(
     command: commands.Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = printed_help(command.name, "--help", capsys=capsys)
-    golden.check(f"help-{command.name}", text)
+    golden.check(command.name, text, help.STORED)
     assert printed_help("help", command.name, capsys=capsys) == text
-    for alias in command.aliases:
-        assert printed_help(alias, "--help", capsys=capsys) == text
+
+
+@pytest.mark.parametrize("name", [one.name for one in commands.COMMANDS])
+def test_help_and_version_need_no_package(name: str) -> None:
+    for argv in ([name, "--help"], ["help", name], ["--help"], ["--version"]):
+        done = subprocess.run(
+            [sys.executable, "-c", BLOCK_ALL, *argv],
+            env={**os.environ, "PYTHONPATH": str(PROJECT / "src")},
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("kloc 0" if argv == ["--version"] else "usage: kloc ")
 
 
 @pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
@@ -116,23 +141,20 @@ def test_no_line_of_help_exceeds_its_width(
             assert max(map(len, lines)) <= width, argv
 
 
-def test_older_names_are_in_no_help(capsys: pytest.CaptureFixture[str]) -> None:
-    aliases = {alias for command in commands.COMMANDS for alias in command.aliases}
-    assert aliases == {"enable", "disable"}
-    assert not aliases & set(printed_help("--help", capsys=capsys).split())
-
-
 def test_version_is_the_projects_with_its_commit(capsys: pytest.CaptureFixture[str]) -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     text = printed_help("--version", capsys=capsys)
-    assert re.fullmatch(rf"kloc {re.escape(project['version'])}( \([0-9a-f]{{12}}\))?\n", text)
+    known = revision.commit() != revision.UNKNOWN
+    commit = f" ({revision.commit()})" if known else ""
+    assert text == f"kloc {project['version']}{commit}\n"
 
 
 @pytest.mark.parametrize("has_git", [False, True])
 def test_version_needs_no_git(
     has_git: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(cli, "PROJECT", tmp_path)
+    monkeypatch.setattr(revision, "PROJECT", tmp_path)
+    monkeypatch.setattr(revision, "commit", revision.commit.__wrapped__)
     if has_git:
         (tmp_path / ".git").mkdir()
     assert re.fullmatch(r"kloc [0-9.]+", cli.version())
@@ -202,6 +224,15 @@ def test_errors_are_reported_with_their_hint(
     assert capsys.readouterr().err == "kloc: it [is] broken\nfix it\n"
 
 
+def test_error_may_have_a_status_of_its_own(start: Start) -> None:
+    def run(_: object) -> int:
+        error = KlocError("the program failed")
+        error.status = 77
+        raise error
+
+    assert start(run) == 77
+
+
 def test_usage_errors_have_their_own_status(start: Start) -> None:
     def run(_: object) -> int:
         raise UsageError("one or the other")
@@ -239,6 +270,78 @@ def test_system_errors_are_explained_and_traced_with_verbose(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_unexpected_error_is_one_line_that_names_the_traceback(
+    start: Start,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(crash.tempfile, "tempdir", str(tmp_path))
+
+    def run(_: object) -> int:
+        return 1 // 0
+
+    assert start(run) == crash.STATUS == 70
+    (traceback,) = tmp_path.iterdir()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("kloc: unexpected ZeroDivisionError: ")
+    assert line.endswith(str(traceback))
+    assert "return 1 // 0" in traceback.read_text()
+
+
+def test_error_while_an_error_is_reported_is_reported(
+    start: Start, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def say(message: str) -> None:
+        raise ValueError("not a message")
+
+    def run(_: object) -> int:
+        raise KlocError("it is broken")
+
+    monkeypatch.setattr(cli.terminal, "say", say)
+    assert start(run) == crash.STATUS
+    assert "unexpected ValueError" in capsys.readouterr().err
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("argv", [["--help"], ["completion", "bash"]], ids=" ".join)
+def test_output_that_cannot_be_written_is_no_matter_of_the_cache(
+    argv: list[str], unbuffered: str
+) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kloc", *argv],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(PROJECT / "src"),
+                "PYTHONUNBUFFERED": unbuffered,
+            },
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == cli.FAILED
+    first, hint = done.stderr.splitlines()
+    assert first == "kloc: cannot write to standard output: No space left on device"
+    assert "prune" not in hint
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status"), [("2>/dev/full", 2), ("2>&-", 2), (">&- 2>&-", 2)]
+)
+def test_status_is_that_of_the_error_even_if_it_cannot_be_printed(
+    redirection: str, status: int
+) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m kloc nosuch {redirection}', sys.executable],
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "src")},
+    )
+    assert done.returncode == status
+
+
 def test_cache_of_another_user_is_reported(
     start: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,6 +359,32 @@ def test_interrupt_has_its_own_status(start: Start) -> None:
         raise KeyboardInterrupt
 
     assert start(run) == cli.INTERRUPTED
+
+
+def test_second_interrupt_is_one_too(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.terminal, "say", interrupt)
+    assert start(interrupt) == cli.INTERRUPTED
+
+
+def test_interrupt_at_the_start_prints_no_traceback() -> None:
+    kloc = subprocess.Popen(
+        ["env", "--block-signal=INT", sys.executable, "-m", "kloc", "status"],
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "src")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # Python can have done nothing yet.
+    kloc.send_signal(signal.SIGINT)
+    _, printed = kloc.communicate(timeout=60)
+    assert (kloc.returncode, printed) in [
+        (cli.INTERRUPTED, "kloc: interrupted\n"),
+        # `env` had not blocked the signal.
+        (-signal.SIGINT, ""),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from kloc.machine import profile
 from kloc.machine.job import Swap
 from kloc.measure import policy, workload
 from kloc.measure.workload import FULL, QUICK, WorkloadFailed
+from kloc.results import wanted
 
 GUIDE = (PROJECT / "docs" / "guide.md").read_text()
 
@@ -90,10 +91,19 @@ def test_machine_of_the_guide_has_every_key(tmp_path: Path) -> None:
     assert half.slow.read_bandwidth * 2 == half.fast.read_bandwidth
 
 
+def test_machine_of_the_guide_takes_a_second_socket(tmp_path: Path) -> None:
+    text = example("toml", 0).replace("sockets = 1", "sockets = 2")
+    text = text.replace("spare_cores = 1", "spare_cores = 2")
+    path = tmp_path / "two.toml"
+    path.write_text(text + example("toml", 1))
+    remote = profile.read(str(path)).remote
+    assert remote is not None and remote.latency_ns == 68
+
+
 def test_policy_of_the_guide_sets_what_it_says(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "eager.toml").write_text(example("toml", 1))
+    (tmp_path / "eager.toml").write_text(example("toml", 2))
     monkeypatch.setattr(policy, "POLICIES", tmp_path)
     eager = policy.load("eager")
     settings = eager.settings("redis", profile.load("tiered"))
@@ -106,7 +116,7 @@ def test_policy_of_the_guide_sets_what_it_says(
 def test_policy_with_a_scheme_in_the_guide_swaps_to_the_disk(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "disk.toml").write_text(example("toml", 3))
+    (tmp_path / "disk.toml").write_text(example("toml", 4))
     (tmp_path / "baseline.toml").write_text(policy.path("baseline").read_text())
     monkeypatch.setattr(policy, "POLICIES", tmp_path)
     disk = policy.load("disk")
@@ -118,10 +128,18 @@ def test_policy_with_a_scheme_in_the_guide_swaps_to_the_disk(
 def test_policy_of_the_kernel_in_the_guide_is_selected_last(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.toml").write_text(example("toml", 4))
+    (tmp_path / "mine.toml").write_text(example("toml", 5))
     monkeypatch.setattr(policy, "POLICIES", tmp_path)
     settings = policy.load("mine").settings("", profile.load("tiered"))
     assert list(settings.items())[-1] == (policy.SELECTED, "mine")
+
+
+def test_table_of_the_guide_is_as_the_list_of_tables_has_it(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / wanted.LIST).write_text(example("toml", 6))
+    (table,) = wanted.load(tmp_path).values()
+    assert table.seed_numbers == (1, 2, 3)
+    assert table.policies == ("tpp", "kloc", "kloc-cap")
 
 
 def command_lines() -> list[str]:
@@ -139,3 +157,36 @@ def command_lines() -> list[str]:
 def test_command_line_in_the_docs_is_understood(line: str) -> None:
     words = line.replace("$PWD", "/here").replace("COMMAND", "compare").split()
     assert cli.parse(words).command
+
+
+REFERENCE = re.compile(r"`?(docs/[\w-]+\.md|README\.md)`?(?:,? \(?\"([^\"\n]+)\"\)?)?")
+"""A document, and the section that is named after it in quotes, if any."""
+
+
+def references() -> list[tuple[str, str, str]]:
+    """Return where documents of this project are named, the document and the section or ""."""
+    places = ("docs", "src", "policies", "workloads", "schemes", "machine", "tools", "kernel/files")
+    files = [PROJECT / "README.md"]
+    for place in places:
+        files += [
+            path
+            for path in (PROJECT / place).rglob("*")
+            if path.suffix in (".md", ".py", ".toml", ".c", ".h", ".rst", ".html")
+        ]
+    return [
+        (str(path.relative_to(PROJECT)), name, section)
+        for path in sorted(files)
+        for name, section in REFERENCE.findall(path.read_text())
+    ]
+
+
+def test_documents_and_sections_that_are_named_exist() -> None:
+    found = references()
+    assert len(found) > 100
+    wrong = []
+    for where, name, section in found:
+        path = PROJECT / name
+        titles = re.findall(r"^#+ (.*)$", path.read_text(), re.M) if path.exists() else []
+        if not path.exists() or (section and section not in titles):
+            wrong.append(f"{where}: {name} {section}")
+    assert not wrong

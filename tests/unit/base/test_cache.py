@@ -2,6 +2,7 @@
 """The cache: entries are complete or absent, and processes share them."""
 
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -161,3 +162,53 @@ def test_dry_run_yields_requested_entries_and_builds_none(empty_cache: Path) -> 
     with cache.dry_run() as requested:
         cache.build("kind", "key", lambda draft: pytest.fail("built"))
     assert requested == {empty_cache / "kind" / "key"}
+
+
+def test_cache_that_cannot_be_written_is_used_for_what_it_has(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    entry = cache.build("kind", "key", lambda draft: None)
+    (empty_cache / "kind" / "old").mkdir()
+    monkeypatch.setattr(cache, "is_writable", lambda: False)
+    monkeypatch.setattr(cache, "_held", {})
+    monkeypatch.setattr(cache, "TEMPORARY_SCRATCH", tmp_path / "scratch")
+    before = {path: path.stat().st_mtime_ns for path in empty_cache.rglob("*")}
+    assert cache.build("kind", "key", lambda draft: pytest.fail("built")) == entry
+    # An entry that nobody has used has no mark to lock.
+    assert cache.build("kind", "old", lambda draft: pytest.fail("built")).name == "old"
+    with pytest.raises(KlocError, match="no kind new, and it cannot be written") as error:
+        cache.build("kind", "new", lambda draft: pytest.fail("built"))
+    assert error.value.hint
+    with cache.scratch("run") as directory:
+        (directory / "file").touch()
+    assert directory.parent == tmp_path / f"scratch-{os.getuid()}"
+    assert {path: path.stat().st_mtime_ns for path in empty_cache.rglob("*")} == before
+
+
+def test_entry_that_is_used_read_only_is_not_removed(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = cache.build("kind", "key", lambda draft: None)
+    cache._held.pop(entry).close()
+    with monkeypatch.context() as shared:
+        shared.setattr(cache, "is_writable", lambda: False)
+        cache.hold(entry)
+    assert not cache.discard(entry)
+    cache._held.pop(entry).close()
+    assert cache.discard(entry)
+
+
+def test_home_is_that_of_the_user_if_it_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KLOC_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    expected = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "kloc"
+    for home in (None, ""):
+        if home is None:
+            monkeypatch.delenv("HOME")
+        else:
+            monkeypatch.setenv("HOME", home)
+        assert cache._default_directory() == expected
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)
+    with pytest.raises(KlocError, match="HOME is not set") as error:
+        cache._default_directory()
+    assert "--cache" in (error.value.hint or "")

@@ -108,3 +108,22 @@ def test_machine_without_a_checkout_names_the_commands_that_work(
     with pytest.raises(KlocError, match="kloc compare needs a checkout") as refused:
         environment.require("measure", "kloc compare")
     assert "kloc status" in str(refused.value.hint)
+
+
+def test_full_disk_is_no_fault_of_the_network(
+    monkeypatch: pytest.MonkeyPatch, prefix: Path
+) -> None:
+    error = "ERROR: Could not install packages: [Errno 28] No space left on device"
+    replace_pip(monkeypatch, status=1, output=error)
+    with pytest.raises(KlocError, match="no space left on ") as failed:
+        environment.require("dev", "kloc test")
+    assert "network" not in (failed.value.hint or "")
+
+
+def test_cache_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kloc.base import cache
+
+    monkeypatch.setattr(cache, "is_writable", lambda: False)
+    monkeypatch.setattr(environment, "install", lambda _: pytest.fail("installed"))
+    with pytest.raises(KlocError, match="has no Python packages of kloc test"):
+        environment.require("dev", "kloc test")

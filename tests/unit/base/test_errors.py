@@ -3,6 +3,10 @@
 
 import errno
 import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from kloc.base import errors
 from kloc.base.errors import explained, unknown
@@ -29,3 +33,13 @@ def test_system_error_names_the_file_and_has_its_hint() -> None:
 def test_failed_program_is_named_with_its_status() -> None:
     error = explained(subprocess.CalledProcessError(3, ["cp", "a", "b"]))
     assert "cp" in error.message and "3" in error.message
+
+
+def test_full_disk_is_named_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = {Path("/a"): 5, Path("/b"): 3}
+    monkeypatch.setattr(errors.shutil, "disk_usage", lambda path: SimpleNamespace(free=free[path]))
+    output = "tar: x: Cannot write: No space left on device\ntar: exiting"
+    found = errors.disk_full(output, "a root", Path("/a"), Path("/b"))
+    assert found is not None
+    assert (found.message, found.hint) == ("no space left on /b for a root", errors.NO_SPACE)
+    assert errors.disk_full("no network", "a root", Path("/a")) is None

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from kloc.base import errors
+from kloc.base import errors, files
 from kloc.base.errors import KlocError
-from kloc.base.files import write_json, write_text
+from kloc.base.files import read_text, write_json, write_text
 
 
 def test_text_replaces_the_content(tmp_path: Path) -> None:
@@ -61,3 +61,47 @@ def test_json_goes_to_a_file_to_stdout_or_nowhere(
     text = json.dumps(content, indent=1) + "\n"
     assert (tmp_path / "out.json").read_text() == text
     assert capsys.readouterr().out == text
+
+
+def test_file_that_is_no_text_or_missing_is_refused_with_its_option(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("\u00fc\n", encoding="utf-8")
+    assert read_text(path, "--setup") == "\u00fc\n"
+    path.write_bytes(b"\x7fELF\xff")
+    for wrong, reason in ((path, "not a text file"), (tmp_path, "directory")):
+        with pytest.raises(KlocError, match=f"--setup {wrong}: .*{reason}") as error:
+            read_text(wrong, "--setup")
+        assert error.value.hint
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_what_was_in_a_file_of_results_is_kept_once(
+    has_links: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    if not has_links:
+        monkeypatch.setattr(Path, "hardlink_to", fail)
+    files.terminal.stderr.cache_clear()
+    path, old = tmp_path / "file", tmp_path / "file.old"
+    path.write_text("notes")
+    old.write_text("older notes")
+    for content in (1, 2):
+        write_json(path, content)
+        assert path.read_text() == f"{content}\n"
+        assert old.read_text() == "notes"
+    assert sorted(tmp_path.iterdir()) == [path, old]
+    assert capsys.readouterr().err == f"{path} existed: it is now {old}\n"
+
+
+def test_file_that_is_continued_or_new_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("1")
+    files.continue_file(path)
+    write_json(path, 2)
+    write_json(tmp_path / "new", 3)
+    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "new"]

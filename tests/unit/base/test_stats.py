@@ -12,6 +12,7 @@ def test_spread_has_median_and_range() -> None:
 
 def test_ratios_are_of_seeds_that_both_have() -> None:
     assert ratios({2: 6.0, 1: 1.0, 3: 5.0}, {1: 2.0, 2: 3.0}) == [2.0, 0.5]
+    assert ratios({1: 6.0, 2: 1.0}, {1: 0.0, 2: 2.0}) == [0.5]
 
 
 def test_fraction_of_nothing_is_zero() -> None:

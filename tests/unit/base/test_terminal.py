@@ -40,3 +40,42 @@ def test_end_of_input_answers_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(terminal.stderr(), "input", end)
     assert not terminal.ask("Install it?", "")
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """No size in the environment, and a new console for the test's output."""
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    terminal.stdout.cache_clear()
+    return monkeypatch
+
+
+LONG = "word " * 40
+
+
+def test_lists_and_lines_are_not_folded_in_a_file(
+    sizes: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.lists().print(LONG)
+    terminal.print_line(f"[{LONG}]")
+    assert capsys.readouterr().out.splitlines() == [LONG, f"[{LONG}]"]
+
+
+def test_columns_of_the_environment_fold_lists(
+    sizes: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes.setenv("COLUMNS", "50")
+    terminal.lists().print(LONG)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 50
+
+
+@pytest.mark.parametrize("size", ["0", ""])
+def test_size_of_zero_is_none(
+    size: str, sizes: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes.setenv("COLUMNS", size)
+    sizes.setenv("LINES", size)
+    assert (terminal.stdout().width, terminal.stdout().height) == (80, 25)
+    terminal.lists().print("text")
+    assert capsys.readouterr().out == "text\n"

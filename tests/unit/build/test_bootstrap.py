@@ -131,3 +131,12 @@ def test_user_without_subordinate_ids_is_told_how_to_get_them(
     with pytest.raises(KlocError, match="nobody-has-this-name") as error:
         bootstrap.check_subordinate_ids()
     assert "usermod" in (error.value.hint or "")
+
+
+def test_full_disk_is_no_fault_of_the_network(
+    replace_mmdebstrap: Callable[[str], Path],
+) -> None:
+    tar = replace_mmdebstrap("echo 'dpkg: cannot copy: No space left on device' >&2; exit 1")
+    with pytest.raises(KlocError, match=r"no space left on .* for a guest") as error:
+        bootstrap.bootstrap("a guest", ["bc"], tar, seconds=1)
+    assert "network" not in (error.value.hint or "")

@@ -72,13 +72,32 @@ def packed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Path]:
         ("./missing.deb", "./missing.deb is not a file"),
         ("/boot/none", "/boot/none is not a file"),
         ("Linux Image", "'Linux Image' is not a kernel"),
+        ("bash", "'bash' is not a kernel"),
+        ("/bin/ls", "/bin/ls is not a bzImage"),
     ],
 )
 def test_what_is_neither_a_file_nor_a_package_is_refused(name: str, words: str) -> None:
     with pytest.raises(KlocError) as error:
         foreign_kernel.check(name)
     assert words in error.value.message
-    assert "bzImage" in (error.value.hint or "") and ".deb" in (error.value.hint or "")
+    assert "bzImage" in (error.value.hint or "")
+
+
+def test_a_deb_file_that_is_no_package_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.deb"
+    file.write_bytes(b"#!/bin/sh")
+    with pytest.raises(KlocError, match="is no package"):
+        foreign_kernel.check(str(file))
+    file.write_bytes(foreign_kernel.DEB_MAGIC + b"debian-binary")
+    foreign_kernel.check(str(file))
+
+
+def test_only_the_beginning_of_a_kernel_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "bzImage"
+    with file.open("wb") as sparse:
+        sparse.write(bzimage())
+        sparse.truncate(1 << 40)
+    assert foreign_kernel.release_of(file) == RELEASE
 
 
 def test_a_file_that_is_no_kernel_is_refused_before_anything_is_built(tmp_path: Path) -> None:
@@ -113,7 +132,7 @@ def test_a_package_has_its_modules_and_is_named_in_results(
 ) -> None:
     monkeypatch.setattr(foreign_kernel.root, "tool_root", lambda: FakeTools(initramfs.WANTED))
     deb = tmp_path / "kernel.deb"
-    deb.write_bytes(b"a package")
+    deb.write_bytes(foreign_kernel.DEB_MAGIC)
     kernel = foreign_kernel.prepare(str(deb))
     assert kernel.described() == {
         "release": RELEASE,
@@ -145,7 +164,7 @@ def test_a_package_that_the_machine_cannot_boot_is_refused(
 ) -> None:
     monkeypatch.setattr(foreign_kernel.root, "tool_root", lambda: tools)
     deb = tmp_path / "kernel.deb"
-    deb.write_bytes(words.encode())
+    deb.write_bytes(foreign_kernel.DEB_MAGIC + words.encode())
     with pytest.raises(KlocError, match=words):
         foreign_kernel.prepare(str(deb))
 
@@ -159,7 +178,7 @@ def test_a_damaged_package_is_named(
 
     monkeypatch.setattr(foreign_kernel.root, "tool_root", Fails)
     deb = tmp_path / "cut.deb"
-    deb.write_bytes(b"a pack")
+    deb.write_bytes(foreign_kernel.DEB_MAGIC)
     with pytest.raises(KlocError) as error:
         foreign_kernel.prepare(str(deb))
     assert "cut.deb" in error.value.message and "unexpected end" in error.value.message

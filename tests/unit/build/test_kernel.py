@@ -36,6 +36,8 @@ def test_series_hash_follows_files_patches_and_configuration(
     assert change("patches/0001.patch") == patched
     assert change("config/base.config") == set(kernel.VARIANTS)
     assert change("config/kunit.config") == {"kunit", "debug", "debug-rt", "debug-kcsan"}
+    assert change("config/pm.config") == {"trouble", "debug", "debug-rt", "debug-kcsan"}
+    assert change("config/faults.config") == {"trouble", "debug", "debug-rt", "debug-kcsan"}
     assert change("config/debug.config") == {"debug", "debug-rt", "debug-kcsan"}
     assert change("config/kasan.config") == {"debug"}
     assert change("config/rt.config") == {"debug-rt"}

@@ -25,7 +25,7 @@ def test_every_module_that_can_run_is_a_command() -> None:
 
 
 def test_names_are_unique() -> None:
-    names = [name for one in commands.COMMANDS for name in (one.name, *one.aliases)]
+    names = [command.name for command in commands.COMMANDS]
     assert len(set(names)) == len(names)
 
 
@@ -55,9 +55,8 @@ def test_every_command_has_help_usage_description_and_examples(command: commands
     assert module.EXAMPLES
 
 
-@pytest.mark.parametrize(("name", "found"), [("what-if", "what-if"), ("enable", "choose")])
-def test_commands_are_found_by_name_and_alias(name: str, found: str) -> None:
-    assert commands.find(name).name == found
+def test_commands_are_found_by_name() -> None:
+    assert commands.find("what-if").name == "what-if"
 
 
 def test_unknown_command_names_the_nearest() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import sys
@@ -14,8 +15,9 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.commands import compare
+from kloc.commands import compare, measuring
 from kloc.measure.runner import Incomplete, Interrupted
+from kloc.results import document
 from support import made_up
 from support.command import run
 
@@ -42,8 +44,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs have the result RESULT, without any machine."""
     monkeypatch.setattr(compare, "prepare", lambda *_: {})
     monkeypatch.setattr(compare, "_unsupported", lambda *_: {})
-    monkeypatch.setattr(compare, "measure", lambda *_: RESULT["runs"])
-    monkeypatch.setattr(compare.document, "assemble", lambda *_: RESULT)
+    monkeypatch.setattr(measuring, "measure", lambda *_: RESULT["runs"])
+    monkeypatch.setattr(document, "assemble", lambda *_: copy.deepcopy(RESULT))
 
 
 def write(path: Path, content: object) -> str:
@@ -173,7 +175,7 @@ def test_policies_that_another_kernel_lacks_are_left_out_with_a_note(
         return list(RESULT["runs"])
 
     monkeypatch.setattr(compare, "_unsupported", lambda *_: {"kloc": "the kernel has no x"})
-    monkeypatch.setattr(compare, "measure", measure)
+    monkeypatch.setattr(measuring, "measure", measure)
     options = ["--kernel", "linux-image-amd64", "--policies", "tpp,kloc"]
     assert run("compare", "redis", *options, f"--json={tmp_path}/j") == 0
     assert ran == ["tpp"]
@@ -199,7 +201,7 @@ def test_finished_runs_are_delivered_if_others_failed_or_were_interrupted(
             raise Interrupted(RESULT["runs"])
         raise Incomplete({"redis under stock": KlocError("it crashed")}, RESULT["runs"])
 
-    monkeypatch.setattr(compare, "measure", stop)
+    monkeypatch.setattr(measuring, "measure", stop)
     with pytest.raises(end):
         run("compare", "redis", "--policies=tpp", f"--json={tmp_path}/j")
     assert "tpp" in capsys.readouterr().out
@@ -217,6 +219,20 @@ def test_result_file_is_shown_and_reported(
     assert "same machine" not in printed
     assert run("compare", path, path) == 0
     assert "same machine, same versions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("policies", [["tpp"], ["all-slow"], ["all-slow", "tpp", "all-fast"]])
+def test_result_without_throughput_is_shown_and_reported(
+    policies: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [
+        {**one, "throughput": 0, "operations": 0} if one["policy"] in policies else one
+        for one in made_up.comparison()
+    ]
+    path = write(tmp_path / "result.json", made_up.document(*runs))
+    assert run("compare", path, "--details", "--report", f"{tmp_path}/r.html") == 0
+    assert (tmp_path / "r.html").exists()
+    assert " 0" in capsys.readouterr().out
 
 
 def test_comparable_files_are_one_table_and_one_document(
@@ -289,11 +305,41 @@ def test_baseline_that_is_not_compared_is_refused(
 def test_details_are_printed_only_if_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write(tmp_path / "result.json", RESULT)
+    runs = [{**one, "kloc": "0123456789ab"} for one in RESULT["runs"]]
+    path = write(tmp_path / "result.json", {**RESULT, "runs": runs})
     run("compare", path)
-    assert "to settle" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "to settle" not in printed and "commit of kloc" not in printed
     run("compare", path, "--details")
-    assert "to settle" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "to settle" in printed and "commit of kloc: 0123456789ab\n" in printed
+
+
+def test_other_work_of_the_application_is_noted_below_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [made_up.run("tpp", 100), made_up.run("kloc", 110)]
+    runs[1]["instructions"] = {"user": 7_000_000, "kernel": 1}
+    run("compare", write(tmp_path / "result.json", made_up.document(*runs)))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "redis did different work under kloc (17 % more instructions" in printed
+    run("compare", str(tmp_path / "result.json"), "--against", "kloc")
+    assert "under tpp (14 % fewer instructions" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_contexts_moved_is_a_line_below_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = {"promoted": {"hint_fault": 60}, "demoted": {"context": 34, "lru": 6}}
+    contexts = {"changed": {}, "end": {"knodes": 9}}
+    kloc = made_up.run("kloc", 50.0, moved_by=moved, tiering=contexts)
+    path = write(tmp_path / "result.json", made_up.document(kloc))
+    run("compare", path)
+    printed = capsys.readouterr().out
+    assert "\nredis/kloc: contexts moved 34 % of the 100 pages that were moved\n" in printed
+    assert "who moved the pages" not in printed
+    run("compare", path, "--details")
+    assert "who moved the pages" in capsys.readouterr().out
 
 
 def test_files_that_differ_are_shown_separately_with_their_differences(
@@ -314,11 +360,11 @@ def test_files_that_differ_are_shown_separately_with_their_differences(
 def test_inputs_are_one_line_below_the_table_and_named_where_they_differ(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def document(kernel: str) -> str:
+    def result(kernel: str) -> str:
         run = made_up.run("tpp", 50.0, inputs={"kernel": kernel})
         return write(tmp_path / f"{kernel}.json", made_up.document(run))
 
-    one, other = document("71c8aa0311223344"), document("9ab0c1d2e3f40000")
+    one, other = result("71c8aa0311223344"), result("9ab0c1d2e3f40000")
     assert run("compare", one, one) == 0
     printed = capsys.readouterr().out
     assert len(re.findall("^inputs [0-9a-f]{16}$", printed, re.M)) == 2

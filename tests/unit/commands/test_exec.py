@@ -100,17 +100,30 @@ def test_command_is_executed_as_a_shell_would() -> None:
     assert ignored_signals(status) == own - pythons
 
 
-def test_missing_command_is_reported() -> None:
-    done = replaced("no-such-command-at-all")
-    assert done.returncode != 0
-    assert "cannot execute no-such-command-at-all: No such file" in done.stderr
+@pytest.mark.parametrize(
+    ("program", "reason", "status"),
+    [
+        ("no-such-command-at-all", "No such file", 127),
+        ("/no/such/command", "No such file", 127),
+        ("/etc/passwd", "Permission denied", 126),
+        ("/etc", "Permission denied", 126),
+    ],
+)
+def test_command_that_cannot_be_executed_has_the_status_of_shells(
+    program: str, reason: str, status: int
+) -> None:
+    with pytest.raises(KlocError, match=f"cannot execute {program}: {reason}") as error:
+        command.replace_process([program], {"PATH": "/usr/bin:/etc/passwd"})
+    assert error.value.status == status
+    assert error.value.hint
 
 
 @pytest.mark.parametrize("before", [None, "", "/a:/b"])
 def test_environment_is_the_callers(before: str | None) -> None:
-    """The launcher's last lines set PYTHONPATH for kloc alone."""
+    """The launcher sets PYTHONPATH for kloc alone."""
     lines = (PROJECT / "kloc").read_text().splitlines()
-    script = "\n".join([lines[-2], "PYTHONPATH=/kloc exec env"])
+    (keep,) = (line for line in lines if command.CALLERS_PYTHONPATH in line)
+    script = "\n".join([keep, "PYTHONPATH=/kloc exec env"])
     caller = {"NAME": "a value"} | ({} if before is None else {"PYTHONPATH": before})
     printed = subprocess.run(
         ["/bin/sh", "-euc", script], env=caller, capture_output=True, text=True, check=True

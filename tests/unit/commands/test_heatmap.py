@@ -262,6 +262,46 @@ def test_a_command_that_does_not_exist_is_an_error(kernel: Kernel) -> None:
     assert untouched(kernel)
 
 
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["--pid", "OWN"], "process OWN (NAME), until it ends, or Ctrl-C; "),
+        (["--physical", "--for", "2s"], "all memory, for 2 s; "),
+        (["--", "true", "a b"], "true 'a b', until it ends, or Ctrl-C; "),
+        (["--physical", "--", "true"], "all memory during true, until it ends, or Ctrl-C; "),
+    ],
+)
+def test_a_dry_run_prints_what_would_be_recorded(
+    argv: list[str], expected: str, kernel: Kernel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Test processes must collect the same names, so these have no process number.
+    argv, expected = [word.replace("OWN", OWN) for word in argv], expected.replace("OWN", OWN)
+    assert run("heatmap", "--dry-run", "--sampling", "1ms", *argv) == 0
+    printed = capsys.readouterr().out
+    expected = expected.replace("NAME", processes.name(os.getpid()))
+    assert printed == f"{expected}sampling and aggregation: 1ms, 100ms\n"
+    assert not kernel.damon.written and kernel.tracing.made == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["--pid", "2147483647"], "process 2147483647 does not exist"),
+        (["--", "/no/such"], "cannot execute /no/such"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_recording_would_refuse(
+    argv: list[str], words: str, kernel: Kernel
+) -> None:
+    with pytest.raises(KlocError, match=words):
+        run("heatmap", "--dry-run", *argv)
+    kernel.damon.start_others()
+    with pytest.raises(KlocError, match="DAMON is in use"):
+        run("heatmap", "--dry-run", "--pid", OWN)
+    with pytest.raises(UsageError, match="nothing is run"):
+        run("heatmap", "--dry-run", "a.json")
+
+
 def test_without_packages_only_json_is_possible(kernel: Kernel, monkeypatch: Any) -> None:
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda _: None)
     monkeypatch.setattr(command.environment, "PYPROJECT", Path("/no/such"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -72,3 +73,13 @@ def test_what_cannot_be_recorded_is_named(asked: list[Any]) -> None:
     with pytest.raises(KlocError, match="unknown workload 'rediss'"):
         run("heatmap", "rediss")
     assert not asked
+
+
+def test_a_dry_run_prints_the_run_and_records_nothing(
+    asked: list[Any], empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("heatmap", "redis", "--policy", "tpp", "--physical", "--dry-run") == 0
+    assert capsys.readouterr().out == "redis under tpp, seed 1, machine tiered: all memory\n"
+    with pytest.raises(KlocError, match="oracle cannot be recorded"):
+        run("heatmap", "redis", "--policy", "oracle", "--dry-run")
+    assert asked == []

@@ -151,3 +151,17 @@ def test_host_with_little_memory_lists_everything(
     monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 4096}.get(name, 1 << 18))
     rows = listed(command, capsys=capsys)
     assert [row["name"] for row in rows] == NAMES[command]()
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_lists_in_a_file_have_whole_lines(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = listed(command, capsys=capsys)
+    monkeypatch.delenv("COLUMNS")
+    terminal.stdout.cache_clear()
+    assert run(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(maxsplit=1)[1].strip() for line in lines] == [row["summary"] for row in rows]
+    run(command, rows[-1]["name"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 500

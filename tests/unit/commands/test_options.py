@@ -59,10 +59,15 @@ def test_default_policy_of_another_kernel_is_one_that_every_kernel_has(
     assert options.chosen_policy(args).name == "tpp"
 
 
-def test_a_kernel_is_checked_before_anything_is_built(tmp_path: Path) -> None:
+def test_a_kernel_is_checked_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert options.kernel(parse("run", "redis")) is None
     image = tmp_path / "bzImage"
     image.touch()
+    with pytest.raises(KlocError, match="is not a bzImage"):
+        options.kernel(parse("run", "redis", "--kernel", str(image)))
+    monkeypatch.setattr(options.foreign_kernel, "release_of", lambda _: "6.12.1")
     for name in ("linux-image-amd64", str(image)):
         assert options.kernel(parse("compare", "redis", "--kernel", name)) == name
     with pytest.raises(KlocError, match="missing is not a file"):

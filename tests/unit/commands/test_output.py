@@ -95,6 +95,8 @@ def test_files_are_written_before_tables_are_shown(tmp_path: Path) -> None:
         (".", "directory"),
         ("closed/out", "closed"),
         ("pipe", "not a regular file"),
+        ("/proc/out", "in /proc: No such file"),
+        ("x" * 250, "File name too long"),
     ],
 )
 def test_file_that_cannot_be_written_is_refused_with_its_option(
@@ -110,6 +112,7 @@ def test_file_that_cannot_be_written_is_refused_with_its_option(
     with pytest.raises(KlocError, match=f"--{option} .*{reason}") as refused:
         output.check(options(**{option: str(tmp_path / target)}))
     assert refused.value.hint
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe", "closed"}
 
 
 @pytest.mark.parametrize("name", ["out", "in/out"])
@@ -137,6 +140,7 @@ def test_writable_files_are_accepted(tmp_path: Path) -> None:
     output.check(options(json=f"{tmp_path}/old", report=f"{tmp_path}/new", plot=None))
     output.check(options(json="-"))
     output.check(options())
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_two_outputs_need_two_files(tmp_path: Path) -> None:

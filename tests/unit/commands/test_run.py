@@ -45,7 +45,9 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     return started
 
 
-def test_dry_run_names_program_policy_seed_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_names_program_policy_seed_and_machine(
+    empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run("run", "--fast", "2", "--dry-run", "--", "ls", "a b") == 0
     printed = capsys.readouterr()
     assert printed.out == "ls 'a b' under kloc, seed 1, machine tiered, fast x 2\n"
@@ -56,6 +58,26 @@ def test_dry_run_names_program_policy_seed_and_machine(capsys: pytest.CaptureFix
     assert printed.err == ""
     run("run", "redis", "--policy", "tpp", "--cold", "--dry-run")
     assert capsys.readouterr().out == "redis under tpp, seed 1, machine tiered, cold\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--packages", "fio,../../etc"), r"'\.\./\.\./etc' is not a valid name"),
+        (("--kernel", "/bin/ls"), "/bin/ls is not a bzImage"),
+        (("--kernel", "bash"), "'bash' is not a kernel"),
+        (("--setup", "/bin/ls"), "--setup /bin/ls: this is not a text file"),
+        (("--setup", "/bin"), "--setup /bin: .*directory"),
+        (("--copy", "/no/where"), "/no/where does not exist"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(
+    options: tuple[str, ...], words: str, jobs: list[Job]
+) -> None:
+    for dry in ((), ("--dry-run",)):
+        with pytest.raises(KlocError, match=words):
+            run("run", *options, *dry, "--", "true")
+    assert not jobs
 
 
 def test_a_policy_that_another_kernel_lacks_is_refused_before_anything_runs(
@@ -74,10 +96,10 @@ def test_job_is_what_the_options_say(jobs: list[Job], tmp_path: Path) -> None:
     (tmp_path / "load.sh").write_text("true\n")
     prog = tmp_path / "prog"
     prog.touch()
-    options = ["--policy", "stock", "--seed", "3", "--packages", "a,b", "--setup", "load.sh"]
+    options = ["--policy", "stock", "--seed", "3", "--packages", "fio,perl", "--setup", "load.sh"]
     assert run("run", *options, "--copy", "prog", "--", str(prog), "x y") == 0
     (job,) = jobs
-    assert (job.name, job.seed, job.packages, job.copies) == ("prog", 3, ("a", "b"), (prog,))
+    assert (job.name, job.seed, job.packages, job.copies) == ("prog", 3, ("fio", "perl"), (prog,))
     assert job.scripts == {"measured": f"{prog} 'x y'\n", "setup": "true\n"}
 
 
@@ -93,6 +115,8 @@ def test_job_is_what_the_options_say(jobs: list[Job], tmp_path: Path) -> None:
         (["--quick", "--", "ls"], "--quick: "),
         (["./prog"], "'--'"),
         (["prog", "x"], "'--'"),
+        (["redis", "--fetch", "/data/x"], "--fetch: "),
+        (["--fetch", "/data/x", "--seeds", "2", "--", "ls"], "several seeds"),
         (["--", "./prog"], "the machine has no ./prog"),
     ],
     ids=" ".join,
@@ -112,7 +136,9 @@ def test_wrong_combinations_are_refused_before_anything_is_built(
     [
         (["--copy", "/no/such"], "/no/such does not exist"),
         (["--setup", "/no/such"], "/no/such does not exist"),
+        (["--setup", "/bin/ls"], "/bin/ls: this is not a text file"),
         (["--policy", "oracle"], "another policy"),
+        (["--fetch", "/data/x:/no/such/out"], "/no/such does not exist"),
         (["--json", "/no/such/out"], "--json .*/no/such does not exist"),
     ],
     ids=" ".join,
@@ -175,3 +201,58 @@ def test_result_is_written_before_the_output_is_shown(
     with pytest.raises(BrokenPipeError):
         run("run", f"--json={tmp_path}/j", "--", "seq", "1000000")
     assert json.loads((tmp_path / "j").read_text()) == RESULT
+
+
+def test_a_program_is_run_with_every_seed(
+    jobs: list[Job], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command.document, "assemble", lambda _, __, runs: made_up.document(*runs))
+    monkeypatch.setattr(
+        command.record, "from_raw", lambda job, *_, **__: made_up.run("kloc", 50, seed=job.seed)
+    )
+    assert run("run", "--seeds", "4-5", "--", "seq", "1") == 0
+    assert [job.seed for job in jobs] == [4, 5]
+    printed = capsys.readouterr().out
+    assert printed.startswith("1\n1\n")
+    assert "seed 4" in printed and "seed 5" in printed
+    run("run", "redis", "--seeds", "2", "--policy", "tpp", "--dry-run")
+    assert capsys.readouterr().out.count("redis under tpp, seed ") == 2
+
+
+@pytest.mark.parametrize(("measured", "status"), [(77, 77), (None, 1)])
+def test_kloc_ends_with_the_status_of_a_program_that_fails(
+    measured: int | None,
+    status: int,
+    jobs: list[Job],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(job: Job, *_: Any) -> Raw:
+        if job.seed == 2:
+            failed = command.launcher.RunFailed("false: it failed")
+            failed.measured = measured
+            raise failed
+        return Raw({"measured": "1\n"}, {}, None, "")
+
+    monkeypatch.setattr(command.launcher, "run", fail)
+    with pytest.raises(command.launcher.RunFailed) as failed:
+        run("run", "--seeds", "2", "--", "false")
+    assert failed.value.status == status
+    # The runs before are not lost.
+    assert "50" in capsys.readouterr().out
+
+
+def test_files_are_fetched_after_the_result_is_shown(
+    jobs: list[Job],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def launch(job: Job, *_: Any) -> Raw:
+        assert "fetch /data x" in job.scripts["check"]
+        return Raw({"measured": "", "check": "error: no such file\n"}, {}, None, "")
+
+    monkeypatch.setattr(command.launcher, "run", launch)
+    with pytest.raises(KlocError, match="--fetch /data/x: no such file"):
+        run("run", "--fetch", "/data/x", "--", "true")
+    assert "kloc" in capsys.readouterr().out

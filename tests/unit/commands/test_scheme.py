@@ -13,7 +13,7 @@ from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.commands import scheme as command
 from kloc.schemes import damon
-from support import fake_damon
+from support import fake_damon, made_up_nodes
 from support.command import parse, run
 
 IDLE = "min max min min 1s max pageout quota bytes=4M"
@@ -53,6 +53,35 @@ def test_a_file_with_a_mistake_is_an_error(tmp_path: Path) -> None:
     assert run("scheme", "check", str(path), "--sampling", "1ms") == 0
 
 
+def test_limits_that_the_intervals_defeat_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.scheme"
+    path.write_text(f"{IDLE} reset=100ms\n")
+    with pytest.raises(KlocError, match="reset=100ms is shorter than an aggregation interval"):
+        run("scheme", "check", str(path), "--aggregation", "2s")
+    path.write_text(f"{IDLE} time=500ms\n")
+    for action in ("check", "show"):
+        assert run("scheme", action, str(path)) == 0
+        assert "time=500ms of the quota is longer" in capsys.readouterr().err
+        assert run("scheme", action, str(path), "--aggregation", "1s") == 0
+        assert capsys.readouterr().err == ""
+    path.write_text(f"{IDLE} time=1s\n")
+    with pytest.raises(KlocError, match="time=1s is no limit: it is not below reset=1s"):
+        run("scheme", "check", str(path))
+
+
+def test_the_mean_size_of_regions_is_shown(
+    fake: fake_damon.FakeDamon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_up_nodes.make(fake.root, tiers=((0,), (1,)))
+    assert run("scheme", "apply", "damon-tier", "--physical", "--regions", "10-100") == 0
+    sizes = "regions of 10 MiB to 102 MiB on average"
+    assert f"kdamond 1: {sizes}" in capsys.readouterr().err
+    assert run("scheme", "show") == 0
+    assert f"10 to 100 regions\n{sizes}\n" in capsys.readouterr().out
+
+
 def test_several_files_are_checked_up_to_the_last(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,7 +89,7 @@ def test_several_files_are_checked_up_to_the_last(
     wrong.write_text("min max min min 1 max pageout\n")
     assert run("scheme", "check", "prcl", "ethp") == 0
     assert capsys.readouterr().out == "prcl: 1 correct\nethp: 2 correct\n"
-    with pytest.raises(KlocError, match="1 of 3 files have a mistake"):
+    with pytest.raises(KlocError, match="1 of 3 files has a mistake"):
         run("scheme", "check", "prcl", str(wrong), "ethp")
     printed = capsys.readouterr()
     assert printed.out == "prcl: 1 correct\nethp: 2 correct\n"
@@ -96,6 +125,47 @@ def test_a_scheme_is_applied_for_a_time(
     assert kdamond["running"] and kdamond["stats"][0]["tried"] == 0
     assert not fake.running()
     assert damon.kdamonds() == []
+
+
+def test_memory_that_a_scheme_leaves_out_is_named(
+    fake: fake_damon.FakeDamon, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_up_nodes.make(fake.root, tiers=((0,), (1,), (2,)))
+    assert run("scheme", "apply", "damon-tier", "--physical") == 0
+    printed = capsys.readouterr().err
+    assert "no memory moves to node 2: that of each node moves to one node of slow" in printed
+    assert "no scheme is for" not in printed
+    assert len(damon.kdamonds()) == 3
+    assert run("scheme", "stop") == 0
+    path = tmp_path / "mine"
+    path.write_text("4K max min min 1s max migrate_cold from=0 node=1\n")
+    assert run("scheme", "apply", str(path), "--physical") == 0
+    printed = capsys.readouterr().err
+    assert "no scheme is for the memory of node 1" in printed
+    assert "no scheme is for the memory of node 2" in printed
+
+
+def test_memory_that_comes_after_the_scheme_is_named(
+    fake: fake_damon.FakeDamon, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_up_nodes.make(fake.root, tiers=((0,), (1,)))
+    assert run("scheme", "apply", "damon-tier", "--physical") == 0
+    run("scheme", "show")
+    assert "came after" not in capsys.readouterr().err
+    made_up_nodes.online(fake.root, [0, 1, 2])
+    later = "1.0 GiB of node 2 came after the scheme was applied"
+    run("scheme", "show")
+    assert later in capsys.readouterr().err
+    run("scheme", "stop")
+    run("scheme", "show")
+    assert later not in capsys.readouterr().err
+
+    made_up_nodes.online(fake.root, [0, 1])
+    monkeypatch.setattr(command.time, "sleep", lambda _: made_up_nodes.online(fake.root, [0, 1, 2]))
+    path = fake.root / "everything"
+    path.write_text(f"{IDLE}\n")
+    assert run("scheme", "apply", str(path), "--physical", "--for", "200ms") == 0
+    assert later in capsys.readouterr().err
 
 
 def test_a_target_that_ends_ends_the_command(

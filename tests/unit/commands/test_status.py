@@ -13,7 +13,7 @@ import pytest
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.server import system
-from support import golden, made_up_kernel
+from support import golden, made_up_kernel, made_up_nodes
 from support.command import run
 
 
@@ -63,10 +63,10 @@ def test_json_has_the_policy_settings_totals_limits_and_counts(
         "kloc-cap/share": "50",
     }
     # All kinds of pages together.
-    demoted = {"inactive": 40000, "unused": 1024, "old": 0, "random": 0, "limit": 0}
+    demoted = {"inactive": 40000, "unused": 1024, "old": 0, "random": 0, "limit": 0, "pair": 0}
     assert document["demoted"] == demoted
-    assert document["freed"]["promoted"] == {"active": 300, "used": 0}
-    assert document["returned"]["promoted"] == {"active": 600, "used": 0}
+    assert document["freed"]["promoted"] == {"active": 300, "used": 0, "hint": 0}
+    assert document["returned"]["promoted"] == {"active": 600, "used": 0, "hint": 0}
     assert document["not_moved"] == {"pinned": 76, "busy": 400, "unmovable": 0, "failed": 5000}
     assert document["memory"] == {"knodes": 1 << 20, "pages": 2 << 20}
     assert document["contexts"]["file"] == {"number": 7, "active": 1, "fast": 579, "slow": 25856}
@@ -78,6 +78,7 @@ def test_json_has_the_policy_settings_totals_limits_and_counts(
         "slow_unused": 768,
         "promoted": 12,
         "demoted": 1036,
+        "slow_away": 512,
     }
     assert document["limits"] == {"nodes_kb": {"node0": "max"}, "cgroups": {}}
     assert document["counts"]["blockdev"] == {"demoted_unused": 24}
@@ -94,11 +95,46 @@ def test_json_goes_to_a_file_with_the_tables_on_stdout(
         run("status", "--json", f"{tmp_path}/no/s.json")
 
 
+def test_settings_of_the_kernel_are_shown_with_a_hint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make(monkeypatch, tmp_path, demotion_enabled="false", numa_balancing="1")
+    run("status")
+    printed = capsys.readouterr()
+    shown = "kernel settings   demotion_enabled 0, numa_balancing 1, watermark_boost_factor 0"
+    assert f"\n{shown}\n" in stripped(printed.out)
+    assert "as root: echo 1 > /sys/kernel/mm/numa/demotion_enabled" in printed.err
+    assert "as root: echo 2 > /proc/sys/kernel/numa_balancing" in printed.err
+    run("status", "--json")
+    settings = json.loads(capsys.readouterr().out)["kernel_settings"]
+    assert settings == {"demotion_enabled": 0, "numa_balancing": 1, "watermark_boost_factor": 0}
+    # Without contexts, they are as the administrator wants them.
+    (root / "sys/kernel/mm/tiering/has_contexts").write_text("0\n")
+    run("status")
+    assert "echo 2" not in capsys.readouterr().err
+
+
+def test_nodes_that_hinder_the_policy_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make(monkeypatch, tmp_path)
+    made_up_nodes.make(root, tiers=((0,), (1,)), unreclaimable=(0,))
+    run("status")
+    printed = capsys.readouterr()
+    assert "kswapd of node 0 has given up" in printed.err
+    assert "no slab is demoted: all memory of node 1 is in ZONE_MOVABLE" in printed.err
+    golden.check("status", printed.out)
+    run("status", "--json")
+    nodes = json.loads(capsys.readouterr().out)["nodes"]
+    assert nodes["1"] == {"tier": "slow", "managed": {"Movable": 1 << 18}, "gave_up": False}
+    assert nodes["0"]["gave_up"]
+
+
 def test_limits_and_rate_are_shown_if_they_are_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = make(monkeypatch, tmp_path, rate_mbps="0")
-    (root / "sys/kernel/mm/kloc/node0/max_kb").write_text("65536\n")
+    (root / "sys/kernel/mm/tiering/node0/max_kb").write_text("65536\n")
     for name, value in {"max": 8 << 20, "current": 3 << 20}.items():
         (root / f"sys/fs/cgroup/a/memory.kloc.{name}").write_text(f"{value}\n")
     run("status")

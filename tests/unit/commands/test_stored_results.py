@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from kloc.base import files, terminal
+from kloc.base import cache, files, terminal
 from kloc.base.errors import KlocError
 from kloc.base.paths import PROJECT
+from kloc.commands import compare
 from kloc.measure.runner import Incomplete, Interrupted
 from support import fake_machines, made_up
 from support.command import run
@@ -191,11 +192,12 @@ def test_a_file_that_was_measured_otherwise_is_refused_and_kept(
 ) -> None:
     path = changed(without(tmp_path / "whole.json", "tpp"), **changes)
     before = path.read_bytes()
-    with pytest.raises(KlocError) as refused:
-        run(*COMPARE, *options, f"--resume={path}")
-    assert f"    {words}" in refused.value.message.splitlines()
-    assert str(path) in refused.value.message
-    assert "--json FILE" in (refused.value.hint or "")
+    for dry in ((), ("--dry-run",)):
+        with pytest.raises(KlocError) as refused:
+            run(*COMPARE, *options, f"--resume={path}", *dry)
+        assert f"    {words}" in refused.value.message.splitlines()
+        assert str(path) in refused.value.message
+        assert "--json FILE" in (refused.value.hint or "")
     assert fake_machines.ran == [] and path.read_bytes() == before
 
 
@@ -205,13 +207,56 @@ def test_a_file_with_other_inputs_is_refused_with_their_names(
     path = without(tmp_path / "whole.json", "tpp")
     before = path.read_bytes()
     fake_machines.faults["kernel"] = "9ab0c1d2e3f40000"
-    with pytest.raises(KlocError) as refused:
-        run(*COMPARE, f"--resume={path}")
-    assert refused.value.message.splitlines()[1:] == [
-        "    inputs of redis/*: kernel 71c8aa03… vs. 9ab0c1d2…",
-        "    inputs of shift/*: kernel 71c8aa03… vs. 9ab0c1d2…",
-    ]
+    for dry in ((), ("--dry-run",)):
+        with pytest.raises(KlocError) as refused:
+            run(*COMPARE, f"--resume={path}", *dry)
+        assert refused.value.message.splitlines()[1:] == [
+            "    inputs of redis/*: kernel 71c8aa03… vs. 9ab0c1d2…",
+            "    inputs of shift/*: kernel 71c8aa03… vs. 9ab0c1d2…",
+        ]
     assert fake_machines.ran == [] and path.read_bytes() == before
+
+
+@pytest.mark.parametrize("error", [KlocError("no"), FileNotFoundError("no")])
+def test_a_dry_run_builds_nothing_to_check_versions_and_says_so(
+    error: Exception,
+    whole: tuple[bytes, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def prepare(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(compare, "prepare", prepare)
+    terminal.stderr.cache_clear()
+    path = without(tmp_path / "whole.json", "tpp")
+    # The machine is known without anything that is built.
+    with pytest.raises(KlocError, match=r"machine\.name: tiered vs\. cxl"):
+        run(*COMPARE, "--machine=cxl", f"--resume={path}", "--dry-run")
+    assert run(*COMPARE, f"--resume={path}", "--dry-run") == 0
+    printed = capsys.readouterr()
+    assert "4 runs" in printed.out
+    assert "is not checked: the machine is not built yet" in " ".join(printed.err.split())
+
+
+def test_a_dry_run_checks_nothing_against_entries_that_are_missing(
+    whole: tuple[bytes, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def prepare(*arguments: object) -> dict[str, Any]:
+        cache.build("kernel", "0" * 20, lambda _: None)
+        return fake_machines.parts(*arguments)
+
+    monkeypatch.setattr(compare, "prepare", prepare)
+    terminal.stderr.cache_clear()
+    fake_machines.faults["kernel"] = "9ab0c1d2e3f40000"
+    path = without(tmp_path / "whole.json", "tpp")
+    assert run(*COMPARE, f"--resume={path}", "--dry-run") == 0
+    assert "is not checked" in " ".join(capsys.readouterr().err.split())
+    assert cache.entries("kernel") == []
 
 
 @pytest.mark.parametrize(
@@ -258,7 +303,7 @@ def test_a_file_that_will_be_replaced_is_named_first(
 ) -> None:
     path = tmp_path / "whole.json"
     assert run("compare", "redis", "--policies=tpp", f"--json={path}") == 0
-    expected = f"{path} exists and will be replaced; --resume {path} would continue it"
+    expected = f"{path} exists and will become {path}.old; --resume {path} would continue it"
     assert expected in " ".join(capsys.readouterr().err.split())
 
 
@@ -270,7 +315,7 @@ def test_a_disk_that_is_full_for_a_while_loses_no_result(
 ) -> None:
     write_text, calls = files.write_text, iter(range(100))
 
-    def fail_at_first(path: Path, text: str) -> None:
+    def fail_at_first(path: Path, text: str, keep: bool = False) -> None:
         if next(calls) < 3:
             raise KlocError(f"cannot write {path}: No space left on device")
         write_text(path, text)

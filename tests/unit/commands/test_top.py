@@ -110,8 +110,28 @@ def test_view_fits_the_terminal_and_is_updated_in_place(
     text = written.getvalue()
     assert text.count("8 contexts, 2 active") == 1
     # Three contexts fit.
-    assert "with space" in text and "sdc1" not in text
+    assert "/mnt/with" in text and "sdc1" not in text
     assert (SCREEN in text, text.endswith(SCREEN_LEFT)) == (in_place, in_place)
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_long_paths_leave_the_other_columns_their_width(
+    columns: int, kernel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = kernel / contexts.CONTEXTS
+    file.write_text(file.read_text().replace("/srv/backup", "/srv/" + "long name/" * 30))
+    written = io.StringIO()
+    environment = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "25"}
+    console = Console(file=written, force_terminal=True, color_system=None, _environ=environment)
+    monkeypatch.setattr(terminal, "stdout", lambda: console)
+    assert run("top", "--once", "--sort", "slow") == 0
+    lines = written.getvalue().splitlines()
+    assert max(map(len, lines)) <= columns
+    (head,) = (line for line in lines if "path" in line)
+    assert head.split() == ["fast,", "MiB", "slow,", "MiB", "active", "age", "open", "CPU", "path"]
+    (row,) = (line for line in lines if "/srv/" in line)
+    assert row.split()[:6] == ["0.0", "100.0", "no", "7", "no", "0"]
+    assert row.rstrip().endswith("…")
 
 
 def test_control_characters_in_paths_are_replaced(

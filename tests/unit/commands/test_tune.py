@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,47 @@ def test_wrong_values_are_named(
     with pytest.raises(SystemExit):
         parse("tune", "prcl", option, value)
     assert f"'{value}'" in capsys.readouterr().err
+
+
+def test_a_dry_run_prints_how_often_the_command_runs(
+    fake: fake_damon.FakeDamon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("prcl", "--samples", "10", "--dry-run", program=["true", "a b"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "prcl: min_age from 1s to 1m, optimizer gaussian",
+        "true 'a b', once unmeasured, then 12 times (10 samples, the file's value, no scheme)",
+    ]
+    run("prcl", "--limit", "30m", "--dry-run", program=["true"])
+    assert "then as often as fits into 30m" in capsys.readouterr().out
+    assert not fake.written
+
+
+def test_a_dry_run_prints_how_long_a_process_is_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pid = os.getpid()
+    options = ["--pid", str(pid), "--unit", "30s", "--dry-run"]
+    assert run("prcl", *options, "--limit", "10m") == 0
+    assert ", 30s under each of 20 values: 10m" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "program", "words"),
+    [
+        (("--samples", "3"), ["/no/such/program"], "cannot execute /no/such/program"),
+        (("--samples", "3", "--pid", "2147483647"), None, "process 2147483647 does not exist"),
+        (("--limit", "1m", "--unit", "30s", "--pid", "1"), None, "the limit is too short"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_tuning_would_refuse(
+    argv: tuple[str, ...], program: list[str] | None, words: str
+) -> None:
+    with pytest.raises(KlocError, match=words):
+        run("prcl", *argv, "--dry-run", program=program)
+
+
+def test_a_dry_run_needs_damon_as_the_tuning_does(fake: fake_damon.FakeDamon) -> None:
+    fake.start_others()
+    with pytest.raises(KlocError, match="DAMON is in use"):
+        run("prcl", "--samples", "3", "--dry-run", program=["true"])
+    assert not fake.written

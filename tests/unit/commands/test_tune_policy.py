@@ -14,7 +14,7 @@ from kloc.base import environment, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.commands import tune as command
 from kloc.machine import launcher
-from kloc.measure import policy, prepared, runner, workload
+from kloc.measure import host_speed, policy, prepared, runner, workload
 from kloc.measure.policy import Policy
 from kloc.measure.task import Task
 from support import made_up
@@ -124,6 +124,23 @@ def test_a_stopped_search_continues(ran: list[Task], tmp_path: Path) -> None:
     assert run("mine", "redis", "--resume", str(kept)) == 0
     ran.clear()
     assert run("mine", "redis", "--resume", str(kept)) == 0
+    assert ran == []
+
+
+def test_a_dry_run_prints_the_values_and_measures_nothing(
+    ran: list[Task], empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host_speed.note(workload.load("redis").instructions, 60, 1)
+    lines = [
+        "redis under mine, seed 101, machine tiered, with the settings of the policy's file",
+        f"then {MARK}: 10, 100, 1000",
+        f"then {AGES}: 23, 200",
+        "6 runs, fewer if two are the same",
+    ]
+    assert run("mine", "redis", "--dry-run") == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == lines
+    assert "if this host is as fast" in " ".join(printed.err.split())
     assert ran == []
 
 

@@ -15,7 +15,7 @@ from kloc.base.errors import KlocError, UsageError
 from kloc.commands import tune as command
 from kloc.commands import tune_workload
 from kloc.machine import launcher
-from kloc.measure import policy, prepared, runner, workload
+from kloc.measure import host_speed, policy, prepared, runner, workload
 from kloc.measure.policy import Policy
 from kloc.measure.task import Task
 from kloc.schemes import text
@@ -167,6 +167,9 @@ def test_schemes_of_physical_memory_are_refused() -> None:
     [
         (["prcl", "redis", "--pid", "1", "--samples", "5"], "name either"),
         (["prcl", "reddis", "--samples", "5"], "did you mean 'redis'"),
+        # Names come before the length, which nobody wants to say twice.
+        (["nope", "redis"], "unknown scheme or policy 'nope'"),
+        (["prcl", "nope"], "unknown workload 'nope'"),
         (["prcl", "--pid", "1", "--quick", "--samples", "5"], "need a workload"),
         (["prcl", "redis", "--apply", "--samples", "5"], "need --pid"),
     ],
@@ -175,3 +178,31 @@ def test_wrong_combinations_are_errors(ran: list[Task], argv: list[str], words: 
     with pytest.raises(UsageError, match=words):
         run(*argv)
     assert not ran
+
+
+def test_a_dry_run_prints_the_runs_and_measures_nothing(
+    ran: list[Task], empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host_speed.note(workload.load("redis").instructions, 60, 1)
+    assert run("prcl", "redis", "--samples", "10", "--dry-run") == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [
+        "prcl: min_age from 1s to 1m, optimizer gaussian",
+        "redis under baseline, seed 101, machine tiered, and under prcl: 12 times (10 samples, "
+        "the file's value, no scheme)",
+    ]
+    assert "about 12 minutes" in printed.err
+    assert ran == []
+
+
+def test_a_dry_run_refuses_what_the_tuning_would_refuse(ran: list[Task], tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text("[]")
+    for argv, words in (
+        (("prcl", "nosuch"), "workload"),
+        (("prcl", "redis", "--machine", "nosuch"), "machine"),
+        (("prcl", "redis", "--resume", str(path)), "does not have the measurements"),
+    ):
+        with pytest.raises(KlocError, match=words):
+            run(*argv, "--samples", "10", "--dry-run")
+    assert ran == []

@@ -56,7 +56,7 @@ def test_no_line_of_the_map_is_wider_than_the_terminal(
         line.cell_len
         for line in lines
         if not any(
-            words in line.plain for words in ("made-up", "memory:", "node", "access:", "lost:")
+            words in line.plain for words in ("made-up", "memory:", "node", "log scale:", "lost:")
         )
     ]
     assert max(cells) <= width
@@ -94,3 +94,16 @@ def test_memory_without_any_access_is_drawn() -> None:
     )
     text = printed(made_up_heat.physical(snapshots=cold))
     assert "·····" in text and "█████" not in text
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_legend_says_that_the_scale_is_logarithmic_in_80_columns(terminal: bool) -> None:
+    (line,) = [
+        text
+        for text in printed(made_up_heat.record(), terminal=terminal).splitlines()
+        if "log scale:" in text
+    ]
+    assert "to 100" in line
+    console = Console(width=80, force_terminal=terminal, color_system="truecolor")
+    lines = picture.lines(made_up_heat.record(), 3, console)
+    assert max(text.cell_len for text in lines if "log scale:" in text.plain) <= 80

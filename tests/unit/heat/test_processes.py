@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kloc.base.ranges import joined
 from kloc.heat import processes
 
 
@@ -45,7 +46,7 @@ def test_a_process_has_its_name_and_memory() -> None:
     found = processes.mapped(os.getpid())
     assert processes.name(os.getpid())
     assert found == sorted(found)
-    assert any(end - start >= len(memory) for start, end in processes.joined(found))
+    assert any(end - start >= len(memory) for start, end in joined(found))
     assert processes.name(1 << 30) == "" and processes.mapped(1 << 30) == []
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from kloc.base import numa
 from kloc.heat import tiers
 from kloc.heat.records import Memory
 from kloc.schemes import damon, nodes
@@ -59,7 +60,7 @@ def test_tiers_are_named_fastest_first() -> None:
 def test_tiers_are_in_the_order_of_their_numbers(monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setattr(damon, "ROOT", tmp_path)
     for name, listed in (("memory_tier108", "1"), ("memory_tier4", "0")):
-        folder = tmp_path / nodes.MEMORY_TIERS.lstrip("/") / name
+        folder = tmp_path / numa.MEMORY_TIERS.lstrip("/") / name
         folder.mkdir(parents=True)
         (folder / "nodelist").write_text(f"{listed}\n")
     assert nodes.node_lists() == ["0", "1"]

@@ -36,6 +36,8 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
 
     for module in (run, shell):
         monkeypatch.setattr(module, "prepare_parts", lambda *_, **__: None)
+    for name in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{name}.isatty", lambda: True, raising=False)
     monkeypatch.setattr(launcher, "run", interrupt)
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
     terminal.stderr.cache_clear()

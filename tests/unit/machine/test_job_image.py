@@ -12,10 +12,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from kloc.base.errors import KlocError
-from kloc.machine import job_image
-from kloc.machine.job import MEMORY_INTERVAL_US, Damon, Job, Swap
+from kloc.machine import job_image, profile
+from kloc.machine.job import MEMORY_INTERVAL_US, Damon, Job, Swap, Terminal
 from kloc.machine.parts import Parts
 
 OURS = SimpleNamespace(initramfs=None)
@@ -62,6 +63,40 @@ def test_agent_finds_scripts_and_settings(image: Path, make_job: Callable[..., J
         "/kloc/job/setup": "true\n",
         "/kloc/job/measured": "ls\n",
     }
+
+
+@pytest.mark.parametrize("first", ["setup", "prepare"])
+def test_spare_cores_of_each_socket_are_left_out(
+    first: str, image: Path, make_job: Callable[..., Job]
+) -> None:
+    four = profile.read("four-node")
+    job_image.write_job_image(make_job(profile=four, scripts={first: "true\n"}), NO_PROGRAMS, image)
+    found = content(image)
+    # The agent gives the job the CPUs below 5, and programs that watch it run from there on.
+    assert found["/kloc/job/cores"] == "5\n"
+    mask = "echo 0,1,3,4 >/sys/fs/cgroup/job/cpuset.cpus\n"
+    assert found[f"/kloc/job/{first}"] == mask + "true\n"
+
+
+def test_a_job_without_setup_gets_one_for_the_cores(
+    image: Path, tmp_path: Path, make_job: Callable[..., Job]
+) -> None:
+    four = profile.read("four-node")
+    (tmp_path / "spareless").mkdir()
+    spareless = tmp_path / "spareless" / image.name
+    job_image.write_job_image(make_job(profile=four), NO_PROGRAMS, image)
+    job_image.write_job_image(
+        make_job(profile=replace(four, spare_cores=0)), NO_PROGRAMS, spareless
+    )
+    assert "0,1,3,4" in content(image)["/kloc/job/setup"]
+    assert "/kloc/job/setup" not in content(spareless)
+    assert content(spareless)["/kloc/job/cores"] == "4\n"
+
+
+def test_shell_gets_the_terminal(image: Path, make_job: Callable[..., Job]) -> None:
+    job = make_job(shell=True, terminal=Terminal("xterm-256color", 50, 132))
+    job_image.write_job_image(job, NO_PROGRAMS, image)
+    assert content(image)["/kloc/job/terminal"] == "xterm-256color 50 132\n"
 
 
 @pytest.mark.parametrize(

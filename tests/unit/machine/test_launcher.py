@@ -133,6 +133,25 @@ def test_failed_script_shows_its_output(start: Start) -> None:
     assert message.splitlines() == ["w: measured ended with status 3", "    no such file"]
 
 
+def test_failed_script_without_output_shows_no_console(start: Start) -> None:
+    frames = {"output": "", "failed": "measured ended with status 3"}
+    with start(frames, write_file("console", "booted")) as machine:
+        message, _ = failure(machine)
+    assert message.splitlines()[1:] == ["    (it printed nothing)"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [("measured ended with status 3", 3), ("setup ended with status 3", None)],
+)
+def test_status_of_the_measured_script_is_that_of_the_error(
+    reason: str, status: int | None, start: Start
+) -> None:
+    with start({"failed": reason}) as machine, pytest.raises(RunFailed) as failed:
+        finish(machine)
+    assert failed.value.measured == status
+
+
 def test_killed_qemu_fails_the_run_in_its_stage(start: Start) -> None:
     with start({"stage": "measured"}, "echo no memory >&2; kill -9 $$") as machine:
         message, _ = failure(machine)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kloc.machine import profile
 from kloc.machine.job import Job
 from kloc.machine.memory import DMA_ZONE
 from kloc.machine.model_config import LIVE, model_config
@@ -26,6 +27,29 @@ def test_ranges_have_no_gaps(make_job: Callable[..., Job]) -> None:
     split = 192 * MIB + DMA_ZONE
     ranges = [line for line in lines(make_job()) if line.startswith("ram=")]
     assert ranges == [f"ram=0,0,{split},/fast,0", f"ram=1,{split},{1280 * MIB},/slow,0"]
+
+
+def test_two_sockets_have_a_link_and_ranges_of_their_own(make_job: Callable[..., Job]) -> None:
+    found = lines(make_job(profile=profile.read("four-node")))
+    assert found[5:9] == [
+        "cores=6",
+        "sockets=2",
+        "remote=68.0,35.0",
+        "remote_loaded=0.0:1.0,0.88:1.53,1.0:7.17",
+    ]
+    starts = [0, 192 * MIB + DMA_ZONE, 384 * MIB + DMA_ZONE, 1024 * MIB + DMA_ZONE]
+    assert [line for line in found if line.startswith("ram=")] == [
+        f"ram=0,0,{starts[1]},/fast,0,0",
+        f"ram=0,{starts[1]},{192 * MIB},/fast,{starts[1]},1",
+        f"ram=1,{starts[2]},{640 * MIB},/slow,0,0",
+        f"ram=1,{starts[3]},{640 * MIB},/slow,{640 * MIB},1",
+    ]
+
+
+def test_one_socket_is_not_mentioned(make_job: Callable[..., Job]) -> None:
+    """The text is part of a run's inputs, which do not change without a reason."""
+    text = "\n".join(lines(make_job()))
+    assert "sockets" not in text and "remote" not in text
 
 
 def test_tiers_have_latency_bandwidth_and_unit(make_job: Callable[..., Job]) -> None:

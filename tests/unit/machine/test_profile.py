@@ -40,7 +40,9 @@ def test_the_papers_machine_has_equal_latencies() -> None:
 @pytest.mark.parametrize("name", profile.names())
 def test_figures_keep_their_type_in_result_files(name: str) -> None:
     figures = profile.read(name).as_dict()
-    assert list(figures) == [
+    # Result files of machines with one socket are those of versions that knew no other.
+    assert ("remote" in figures) == (figures["sockets"] == 2)
+    assert [key for key in figures if key != "remote"] == [
         "name",
         "summary",
         "cores",
@@ -82,6 +84,13 @@ def test_figures_keep_their_type_in_result_files(name: str) -> None:
         ("scale = 42.7", "scale = 0.5", ["scale", "1 or more"]),
         ("scale = 42.7", "scale = 42.7\nsockets = 3", ["sockets is 3", "1 and 2"]),
         ("scale = 42.7", "scale = 42.7\nsockets = 0", ["sockets is 0"]),
+        ("scale = 42.7", "scale = 42.7\nsockets = 2", ["cores is 4", "spare_cores 1", "2 sockets"]),
+        ("spare_cores = 1", "spare_cores = 0\nsockets = 2", ["[remote] is missing"]),
+        (
+            "[storage]",
+            "[remote]\nlatency_ns = 68\nbandwidth = 35\nloaded = [[0, 1]]\n[storage]",
+            ["one socket", "sockets = 2"],
+        ),
         ('llc = "608 KiB"', 'llc = "3 MiB"', ["cpu.llc", "power of two"]),
         ("unit = 64", "unit = 100", ["fast.unit", "64 to 4096"]),
     ],
@@ -118,6 +127,50 @@ def test_a_wrong_file_is_refused_with_file_and_key(
     for word in (path, *words):
         assert word in refused.value.message
     assert refused.value.hint
+
+
+def changed_sockets(tmp_path: Path, old: str, new: str) -> str:
+    four = (profile.PROFILES / "four-node.toml").read_text()
+    assert old in four
+    path = tmp_path / "changed.toml"
+    path.write_text(four.replace(old, new, 1))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("cores = 4", "cores = 3", ["cores is 3", "same number"]),
+        ("spare_cores = 2", "spare_cores = 3", ["spare_cores 3", "same number"]),
+        ("latency_ns = 68", "latency_ns = 0", ["remote.latency_ns is 0", "positive"]),
+        ("bandwidth = 35", "bandwidth = 0.0001", ["remote.bandwidth", "0.001 GB/s"]),
+        ("latency_ns = 68\n", "", ["remote.latency_ns is missing"]),
+        ("latency_ns = 68", "latancy_ns = 68", ["'remote.latency_ns'"]),
+        ("[0.88, 1.53]", "[1.88, 1.53]", ["remote.loaded", "rise"]),
+        ('capacity = "384 MiB"', 'capacity = "386 MiB"', ["fast.capacity", "each of 2 sockets"]),
+    ],
+)
+def test_impossible_sockets_are_refused_with_the_reason(
+    tmp_path: Path, old: str, new: str, words: list[str]
+) -> None:
+    with pytest.raises(KlocError) as refused:
+        profile.read(changed_sockets(tmp_path, old, new))
+    shown = f"{refused.value.message} {refused.value.hint}"
+    for word in words:
+        assert word in shown
+
+
+def test_each_socket_has_its_cores_and_spare_ones() -> None:
+    four = profile.read("four-node")
+    assert [list(four.cpus_of(socket)) for socket in (0, 1)] == [[0, 1, 2], [3, 4, 5]]
+    assert four.workload_cpus() == [0, 1, 3, 4]
+    assert profile.read("tiered").workload_cpus() == [0, 1, 2, 3]
+
+
+def test_fast_memory_of_two_sockets_varies_by_the_same_size_on_each() -> None:
+    varied = profile.read("four-node").varied(Fraction(2, 3))
+    assert varied.fast.capacity == 256 << 20
+    assert profile.read("four-node").varied(Fraction(101, 100)).fast.capacity == 388 << 20
 
 
 def test_sizes_may_be_in_bytes_or_have_a_unit(tmp_path: Path) -> None:

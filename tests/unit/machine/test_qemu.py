@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
+from kloc.machine import profile
 from kloc.machine.job import Job
 from kloc.machine.memory import DMA_ZONE
 from kloc.machine.parts import Parts
@@ -54,16 +56,42 @@ def test_a_job_without_the_model_has_the_cpus_that_it_asks_for(
 
 
 def test_each_socket_has_cores_and_a_node_of_each_tier(
-    arguments: Callable[..., str], make_job: Callable[..., Job]
+    arguments: Callable[..., str],
 ) -> None:
-    text = arguments(profile=replace(make_job().profile, sockets=2))
-    assert "-smp 5,sockets=2" in text
-    for node, owner in enumerate(("cpus=0-1", "cpus=2-4", "initiator=0", "initiator=1")):
+    text = arguments(profile=profile.read("four-node"))
+    assert "-smp 6,sockets=2" in text
+    for node, owner in enumerate(("cpus=0-2", "cpus=3-5", "initiator=0", "initiator=1")):
         assert f"node,nodeid={node},memdev=node{node},{owner}" in text
-    assert "initiator=1,target=3,hierarchy=memory,data-type=access-latency,latency=240" in text
     # What is demoted goes to the slow memory of its own socket.
     for pair in ("src=0,dst=2,val=20", "src=0,dst=3,val=31", "src=1,dst=3,val=20"):
         assert f"dist,{pair}" in text
+
+
+def test_each_socket_knows_the_speed_of_each_node(arguments: Callable[..., str]) -> None:
+    found = re.findall(
+        r"initiator=(\d),target=(\d),hierarchy=memory,data-type=access-latency,latency=(\d+)",
+        arguments(profile=profile.read("four-node")),
+    )
+    speeds = {(int(socket), int(node)): int(ns) for socket, node, ns in found}
+    assert speeds == {
+        (0, 0): 80,
+        (0, 1): 148,
+        (0, 2): 305,
+        (0, 3): 373,
+        (1, 0): 148,
+        (1, 1): 80,
+        (1, 2): 373,
+        (1, 3): 305,
+    }
+    narrow = profile.read("four-node")
+    assert narrow.remote is not None
+    narrow = replace(narrow, remote=replace(narrow.remote, bandwidth=20.0))
+    text = arguments(profile=narrow)
+    for node, bandwidth in ((0, 30000), (1, 20000), (2, 13200), (3, 13200)):
+        assert (
+            f"initiator=0,target={node},hierarchy=memory,data-type=access-bandwidth,"
+            f"bandwidth={bandwidth}M" in text
+        )
 
 
 def test_runs_are_deterministic(arguments: Callable[..., str]) -> None:

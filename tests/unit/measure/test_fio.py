@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,3 +78,67 @@ def test_threads_share_one_file_and_no_block_is_hot() -> None:
     assert "--filename=/data/one.0 " in script
     assert "--rw=randrw --thread=1 --numjobs=16 " in script
     assert "--norandommap" in script and "random_distribution" not in script
+
+
+FAKES = {
+    "fio": """
+case "$*" in *exec_prerun*) echo started >>DIR/started; read go <DIR/go ;; esac
+case "$*" in *randseed=1666*) exit 1 ;; esac
+for thread in $(seq 16); do echo >DIR/done; done
+# As long as fio takes to end, and more.
+sleep 60
+""",
+    "pgrep": "echo 16\n",
+}
+"""A fio whose threads have nothing to do, and a pgrep that finds all of them waiting."""
+
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """A function that runs a script with the fakes, and returns its exit status."""
+    for name, body in FAKES.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body.replace('DIR', str(tmp_path))}")
+        (tmp_path / name).chmod(0o755)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def run_script(script: str, *arguments: str) -> int:
+        text = script.replace("/run/kloc", str(tmp_path))
+        process = subprocess.Popen(
+            ["sh", "-e", "-c", text, "sh", *arguments],
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            start_new_session=True,
+        )
+        started.append(process)
+        return process.wait(timeout=30)
+
+    yield run_script
+    for process in started:
+        # A script that has left nothing running has no group any more.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_slice_and_the_region_end_with_the_threads_and_do_not_wait_for_fio(
+    run: Run, tmp_path: Path
+) -> None:
+    """The first slice starts the fio of the region, and start does not do it once more."""
+    assert FIO.start is not None
+    slices = FIO.slices(FULL, 1) or ""
+    for number in ("1", "2"):
+        assert run(slices, number) == 0
+    assert run(FIO.start(FULL, 1)) == 0
+    assert run(FIO.measured(FULL, 1)) == 0
+    assert (tmp_path / "started").read_text() == "started\n"
+
+
+def test_without_a_warm_up_start_starts_the_fio_of_the_region(run: Run, tmp_path: Path) -> None:
+    assert FIO.start is not None
+    assert run(FIO.start(FULL, 1)) == 0
+    assert run(FIO.measured(FULL, 1)) == 0
+    assert (tmp_path / "started").read_text() == "started\n"
+
+
+def test_a_slice_whose_fio_fails_fails(run: Run) -> None:
+    assert run(FIO.slices(FULL, 666) or "", "1") != 0

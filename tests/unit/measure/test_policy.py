@@ -24,6 +24,15 @@ def test_every_policy_loads(name: str) -> None:
     assert policy.load(name).summary
 
 
+@pytest.mark.parametrize("name", ["cpm", "opm", "opm-bd", "opm-x"])
+def test_autotiering_has_the_periods_of_its_scripts_divided(name: str) -> None:
+    host = profile.load("tiered")
+    settings = policy.load(f"autotiering-{name}").settings("", host)
+    numa = "/sys/kernel/debug/sched/numa_balancing"
+    assert settings[f"{numa}/scan_period_max_ms"] == str(host.divided(1000)) == "23"
+    assert settings[f"{numa}/scan_size_mb"] == str(host.divided(2048)) == "48"
+
+
 def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
     rows = ["all-slow", "naive", "stock", "tpp", "kloc", "oracle", "all-fast"]
     assert list(policy.COMPARED) == rows
@@ -41,6 +50,10 @@ def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
         ("migration-only", "0", "1"),
         ("stock", "0", "0"),
         ("autonuma", "1", "0"),
+        ("autotiering-cpm", "1", "0"),
+        ("autotiering-opm", "1", "1"),
+        ("autotiering-opm-bd", "1", "1"),
+        ("autotiering-opm-x", "1", "1"),
         ("tpp", "2", "1"),
         # Application pages are tiered as under tpp.
         ("kloc-nomigrate", "2", "1"),
@@ -138,7 +151,14 @@ def test_settings_win_over_every_table_of_the_other_policy(
 
 
 SHARE = "/sys/kernel/mm/tiering/kloc-cap/share"
-CONTROLS = ["kloc-nomigrate", "kloc-random", "kloc-allactive", "kloc-cap", "kloc-cache-only"]
+CONTROLS = [
+    "kloc-nomigrate",
+    "kloc-random",
+    "kloc-allactive",
+    "kloc-flat",
+    "kloc-cap",
+    "kloc-cache-only",
+]
 
 
 @pytest.mark.parametrize("name", CONTROLS)
@@ -191,8 +211,8 @@ def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_o
     assert policy.load("kloc").tuned == policy.load("tpp").tuned
 
 
-def test_controls_are_kloc_and_six_others() -> None:
-    others = {"allactive", "cache-only", "cap", "nomigrate", "random", "slab"}
+def test_controls_are_kloc_and_seven_others() -> None:
+    others = {"allactive", "cache-only", "cap", "flat", "nomigrate", "random", "slab"}
     assert set(KLOC_AND_ITS_CONTROLS) == {"kloc", *(f"kloc-{name}" for name in others)}
 
 

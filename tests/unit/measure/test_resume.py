@@ -78,6 +78,7 @@ def test_a_repeated_run_differs_in_nothing_but_notes() -> None:
     (only,), _ = comparison("tpp")
     stored = made_up.run("tpp", 1.0, "guessed")
     resume.check_repeated(only, stored, {**stored, "notes": ["policies left out: kloc"]})
+    resume.check_repeated(only, stored, {**stored, "kloc": "another commit"})
     # As in JSON: a tuple is a list.
     resume.check_repeated(only, {**stored, "later": [1, 2]}, {**stored, "later": (1, 2)})
     with pytest.raises(resume.NotRepeated, match=r"guessed under tpp, seed 1 .* in throughput: "):

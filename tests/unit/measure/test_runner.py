@@ -16,7 +16,7 @@ import pytest
 
 from kloc.base.errors import KlocError
 from kloc.machine import job, launcher, profile
-from kloc.measure import policy, record, runner, task, workload
+from kloc.measure import host_speed, policy, record, runner, task, workload
 
 POLICIES = ("all-slow", "stock", "all-fast")
 
@@ -202,3 +202,13 @@ def test_a_run_that_fails_before_its_warm_up_is_not_repeated(
     with pytest.raises(KlocError, match="setup ended"):
         made({"stock": "1\n"}, stopped)
     assert stopped == ["w"]
+
+
+def test_the_speed_of_the_host_is_kept_unless_a_run_failed(stopped: list[str]) -> None:
+    expected = made_up_task("stock", "1\n").job().instructions
+    assert expected > 0
+    with pytest.raises(KlocError):
+        runner.measure([made_up_task("stock", "false\n")], [policy.load("stock")], {"w": stopped})
+    assert host_speed.seconds(expected, 1) is None
+    runner.measure([made_up_task("stock", "1\n")], [policy.load("stock")], {"w": stopped})
+    assert host_speed.seconds(expected, 1) is not None

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kloc.base import revision
 from kloc.build import root
 from kloc.results import cost_document
 from support.made_up_costs import MEMORY, measured
@@ -25,6 +26,7 @@ def test_document_has_each_kernel_with_its_calls(versions: dict[str, str]) -> No
     document = cost_document.assemble([measured("unpatched"), measured("kloc", 5)])
     assert json.loads(json.dumps(document)) == document
     assert (document["schema"], document["versions"]) == (2, versions)
+    assert document["kloc"] == revision.commit()
     assert [kernel["name"] for kernel in document["kernels"]] == ["unpatched", "kloc"]
     kernel = document["kernels"][1]
     assert (kernel["release"], kernel["settings"]) == ("6.12", {"/sys/a": "1"})

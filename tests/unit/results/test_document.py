@@ -190,3 +190,13 @@ def test_a_document_takes_over_what_only_guests_of_another_have() -> None:
     joined = document.with_guests_of(versions(b="1", a="2"), versions(c="3", a="2"))
     assert list(joined["versions"]["guest"].items()) == [("b", "1"), ("a", "2"), ("c", "3")]
     assert list(joined["versions"]) == ["qemu", "programs", "guest", "not_pinned"]
+
+
+@pytest.mark.parametrize("constant", ["NaN", "-Infinity"])
+def test_numbers_that_json_does_not_have_are_refused(constant: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    text = json.dumps(document_of(run("tpp", 12345.0)))
+    assert "12345.0" in text
+    path.write_text(text.replace("12345.0", constant))
+    with pytest.raises(KlocError, match="not JSON"):
+        document.read(path)

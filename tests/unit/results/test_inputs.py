@@ -77,3 +77,12 @@ def test_different_runs_of_a_workload_differ_only_in_what_they_should_share() ->
         "inputs of redis/*: kernel 71c8aa03… vs. bbbbbbbb…"
     ]
     assert inputs.differences([run(workload="redis")], [run(workload="rocksdb", kernel="b")]) == []
+
+
+def test_inputs_that_all_runs_should_have_in_common_are_named_if_they_differ() -> None:
+    firmware = {"firmware_pvh": "1" * 16}
+    runs = [run(**firmware), run("stock", job_disk="b" * 16), run(workload="mail", data_disk="c")]
+    assert inputs.mixed(runs) == []
+    others = [run(seed=2, kernel="9ab0c1d2e3f40000"), run(seed=3, firmware_pvh="2" * 16)]
+    assert inputs.mixed([*runs, *others]) == ["kernel", "firmware_pvh"]
+    assert inputs.mixed([made_up.run("tpp", 1.0)]) == []

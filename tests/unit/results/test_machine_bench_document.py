@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from kloc.base import revision
 from kloc.measure.machine_bench import answers
 from kloc.results import machine_bench_document, schema
 from support.made_up_answers import machine, measured
@@ -17,6 +18,7 @@ def test_the_document_has_profile_versions_and_all_answers() -> None:
     machines = [measured(host, answers.GROUPS, slow_idle=1.1), measured(machine(), answers.GROUPS)]
     document = json.loads(json.dumps(machine_bench_document.assemble(machines)))
     assert document["schema"] == schema.SCHEMA
+    assert document["kloc"] == revision.commit()
     assert document["kernel"] == {"release": "6.12", "series": "abc"}
     assert document["versions"] == {"qemu": "1", "plugin": "123", "programs": {"known_tlb": "456"}}
     first, second = document["machines"]

@@ -15,6 +15,7 @@ from support.made_up import OBJECTS, counts
 
 RUN = {
     "policy": "naive",
+    "kloc": "0123456789ab",
     "seed": 1,
     "machine": {"variant": "fast x 2"},
     "operations": 10,
@@ -35,6 +36,7 @@ def test_document_names_the_run_and_what_its_figures_depend_on() -> None:
     assert (result["schema"], result["workload"], result["policy"]) == (2, "redis", "naive")
     assert (result["seed"], result["variant"]) == (1, "fast x 2")
     assert {key: result[key] for key in BASE} == BASE
+    assert result["kloc"] == "0123456789ab"
     assert result["measured"]["small"]["load"] == QUICK.load
     assert result["measured"]["large"]["pages_allocated"] == 1010
     assert list(result["inputs"]) == ["small", "large"]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,10 @@ def test_unknown_keys_are_accepted() -> None:
     [
         (lambda doc: doc["runs"][3].update(throughput="9"), "runs[3].throughput", "a number"),
         (lambda doc: doc["runs"][0].update(seconds=True), "runs[0].seconds", "a number"),
+        (lambda doc: doc["runs"][3].update(throughput=-1), "runs[3].throughput", "0 or more"),
+        (lambda doc: doc["runs"][3].update(operations=math.inf), "runs[3].operations", "0 or more"),
+        (lambda doc: doc["runs"][2].update(seconds=0), "runs[2].seconds", "above 0"),
+        (lambda doc: doc["runs"][2].update(cores=math.nan), "runs[2].cores", "above 0"),
         (lambda doc: doc["runs"][0].update(cores="4"), "runs[0].cores", "a number"),
         (lambda doc: doc["runs"][1].update(notes="odd"), "runs[1].notes", "a list"),
         (lambda doc: doc["runs"][1].pop("policy"), "runs[1].policy", "missing"),
@@ -114,6 +119,11 @@ def test_documents_of_objects_are_checked_too(change: Change, where: str) -> Non
     document = made_up.object_document()
     change(document)
     check_refused(document, f": {where}: ")
+
+
+@pytest.mark.parametrize(("number", "shown"), [("2", '"2"'), (None, "null"), ([2], "[2]")])
+def test_schema_that_is_no_number_is_refused_as_such(number: Any, shown: str) -> None:
+    check_refused({**runs(), "schema": number}, f"schema: expected a number, and it is {shown}")
 
 
 @pytest.mark.parametrize("content", [None, [1], "text", {}, {"runs": []}])

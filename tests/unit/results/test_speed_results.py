@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+from kloc.base import revision
 from kloc.measure.speed import MODELLED, UNMODELLED, Phase, Speed
 from kloc.results import schema, speed_document, speed_table
 from support.made_up_answers import PARTS
@@ -26,6 +27,7 @@ def test_the_table_has_a_row_for_each_phase() -> None:
 def test_the_document_has_versions_and_phases() -> None:
     document = json.loads(json.dumps(speed_document.assemble(SPEED)))
     assert document["schema"] == schema.SCHEMA
+    assert document["kloc"] == revision.commit()
     assert document["versions"] == {"qemu": "1", "plugin": "123"}
     assert document["cpu"] == "A CPU"
     assert document["phases"]["modelled"] == {

@@ -113,7 +113,7 @@ def test_placements_by_kind_are_printed_as_in_the_golden_file() -> None:
 
 
 def test_summary_of_a_run_is_printed_as_in_the_golden_file() -> None:
-    golden.check("tables/summary", printed(table.summary(run("tpp", 95_951))))
+    golden.check("tables/summary", printed(*table.summaries([run("tpp", 95_951)], 80)))
 
 
 def test_table_has_medians_and_ranges_over_seeds() -> None:
@@ -209,9 +209,20 @@ def test_a_note_is_printed_once_with_the_runs_that_have_it() -> None:
 def test_low_throughput_keeps_three_digits(throughput: float, expected: str) -> None:
     text = printed(table.comparison([run("tpp", throughput)]))
     assert row(text, "tpp") == ["tpp", expected]
-    assert f" {expected} " in printed(table.summary(run("tpp", throughput)))
+    assert f" {expected} " in printed(*table.summaries([run("tpp", throughput)], 80))
 
 
 def test_summary_has_no_latency_if_the_workload_measures_none() -> None:
-    assert "latency" in printed(table.summary(run("tpp", 1)))
-    assert "latency" not in printed(table.summary(run("tpp", 1, latency_ns=None)))
+    assert "latency" in printed(*table.summaries([run("tpp", 1)], 80))
+    assert "latency" not in printed(*table.summaries([run("tpp", 1, latency_ns=None)], 80))
+
+
+def test_several_seeds_have_a_column_each_in_tables_that_fit() -> None:
+    runs = [run("tpp", 1000 * seed, seed=seed) for seed in (1, 2, 3)]
+    lines = printed(*table.summaries(runs, 60)).splitlines()
+    assert "3 seeds" in lines[0]
+    heads = [line.split() for line in lines if "seed " in line]
+    assert [[word for word in head if word.isdigit()] for head in heads] == [["1", "2"], ["3"]]
+    rates = [line for line in lines if "operations per second" in line]
+    assert [re.findall(r"\d,\d+", line) for line in rates] == [["1,000", "2,000"], ["3,000"]]
+    assert max(map(len, lines)) <= 60

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The line that says of which versions the figures are."""
+"""The lines that say of which versions the figures are, and which commit measured them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from kloc.results import versions
+from support.made_up import run
 
 USED = {"pinned": "1", "used": "2"}
 
@@ -47,3 +48,21 @@ def test_older_file_has_no_line() -> None:
     content = document()
     del content["versions"]["not_pinned"]
     assert versions.lines(content) == []
+
+
+def test_one_commit_has_one_line() -> None:
+    runs = [run("tpp", 1, kloc="0123456789ab"), run("kloc", 1, kloc="0123456789ab")]
+    assert versions.commit_lines(runs) == ["commit of kloc: 0123456789ab"]
+
+
+def test_several_commits_are_named_with_their_runs() -> None:
+    runs = [run("tpp", 1, kloc="aa"), run("tpp", 2, kloc="aa", seed=2)]
+    runs += [run("kloc", 1, kloc="bb, modified"), run("tpp", 1, "rocksdb", kloc="aa")]
+    assert versions.commit_lines(runs) == [
+        "commit of kloc: aa (redis/tpp, rocksdb/tpp)",
+        "commit of kloc: bb, modified (redis/kloc)",
+    ]
+
+
+def test_runs_of_an_older_kloc_have_an_unknown_commit() -> None:
+    assert versions.commit_lines([run("tpp", 1)]) == ["commit of kloc: unknown"]

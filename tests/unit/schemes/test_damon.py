@@ -119,6 +119,37 @@ def test_settings_from_before_a_kdamond_that_ended_itself_are_restored(
     assert damon.read_all() == before
 
 
+def test_a_kdamond_may_end_just_before_it_is_stopped(fake: fake_damon.FakeDamon) -> None:
+    before = configure(fake)
+    fake.ends_first = True
+    with damon.taken() as taken:
+        taken.apply(PRCL, Attributes(), ONE)
+        taken.apply(PRCL, Attributes(), Processes((13,)))
+    assert damon.read_all() == before
+    assert not record(fake).exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (damon.STATE, "DAMON does not stop: .*/0/state: Input/output error"),
+        (f"{KDAMONDS}/nr_kdamonds", "settings are not restored: .*Input/output error"),
+    ],
+)
+def test_settings_that_cannot_be_restored_are_kept(
+    path: str, words: str, fake: fake_damon.FakeDamon
+) -> None:
+    before = configure(fake)
+    with pytest.raises(KlocError, match=words) as error, damon.taken() as taken:
+        taken.apply(PRCL, Attributes(), ONE)
+        fake.refused[path] = errno.EIO
+    assert "kloc scheme stop" in str(error.value.hint)
+    assert record(fake).exists()
+    damon.stop_kept()
+    assert damon.read_all() == before
+    assert not record(fake).exists()
+
+
 def test_a_killed_kloc_leaves_a_record_with_which_stop_restores(
     fake: fake_damon.FakeDamon,
 ) -> None:
@@ -214,6 +245,10 @@ def test_a_kernel_without_damon_is_named(monkeypatch: Any, tmp_path: Path) -> No
 
 def test_other_users_are_told_to_be_root(monkeypatch: Any, fake: fake_damon.FakeDamon) -> None:
     monkeypatch.setattr(damon.os, "access", lambda *_: False)
+    with pytest.raises(KlocError, match="only root may change"):
+        damon.check()
+    with pytest.raises(KlocError, match="only root may read"):
+        damon.kdamonds()
     with pytest.raises(KlocError, match="only root"), damon.taken():
         pytest.fail("taken")
 
@@ -233,8 +268,14 @@ def test_physical_memory_is_all_ram(fake: fake_damon.FakeDamon) -> None:
         "000a0000-000bffff : PCI Bus\n"
         "100000000-1ffffffff : System RAM\n"
         "  100000000-1000fffff : Kernel code\n"
+        "300000000-3ffffffff : CXL Window 0\n"
+        "  300000000-3ffffffff : System RAM (kmem)\n"
     )
-    assert damon.physical_memory().ranges == ((0x1000, 0xA0000), (0x100000000, 0x200000000))
+    assert damon.physical_memory().ranges == (
+        (0x1000, 0xA0000),
+        (0x100000000, 0x200000000),
+        (0x300000000, 0x400000000),
+    )
     # Only root sees addresses.
     path.write_text("00000000-00000000 : System RAM\n")
     with pytest.raises(KlocError, match="where the RAM is"):

@@ -80,6 +80,15 @@ def test_limits_with_nothing_between_them_are_an_error(content: str, words: str)
     assert "20 samples" in str(error.value.hint)
 
 
+def test_a_quota_that_damon_looks_at_too_seldom_is_an_error() -> None:
+    content = "min max min max min max pageout quota bytes=128M reset=100ms"
+    assert lines(content)
+    assert lines(content, aggregation_us=100_999, sampling_us=100_999)
+    with pytest.raises(KlocError, match=r"reset=100ms is shorter than .* \(2s\)") as error:
+        lines(content, aggregation_us=2_000_000)
+    assert "write reset=2s or more" in str(error.value.hint)
+
+
 def test_physical_memory_is_written_as_regions() -> None:
     written = lines("min max min min 5s max lru_deprio", RAM)
     assert (f"{CONTEXT}/operations", "paddr") in written

@@ -57,7 +57,7 @@ def test_scope_and_kinds_are_settings(root: Path) -> None:
 
 def test_limits_of_nodes_are_ordered_by_number(root: Path) -> None:
     for number in (10, 2):
-        directory = root / contexts.SETTINGS / f"node{number}"
+        directory = root / contexts.LIMITS / f"node{number}"
         directory.mkdir()
         (directory / "max_kb").write_text(f"{number}\n")
     assert list(contexts.read_node_limits().items()) == [

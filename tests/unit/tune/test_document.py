@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kloc.base import plots
+from kloc.base import plots, revision
 from kloc.base.errors import KlocError
 from kloc.schemes import text
 from kloc.tune import document, plot
@@ -43,6 +43,7 @@ def test_the_document_has_all_and_its_verdict(score: float, margin: float, words
     content = document.assemble(PRCL, result(16.04e6, score, margin), {"seed": 1})
     assert json.loads(json.dumps(content)) == content
     assert content["verdict"] == words
+    assert content["kloc"] == revision.commit()
     assert content["threshold"] == "min_age" and content["high"] == 60e6
     assert content["tuned_schemes"] == ["4K max min min 16s{1s..1m} max pageout"]
     assert content["none"]["value"] is None

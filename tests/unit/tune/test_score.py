@@ -83,6 +83,7 @@ def test_a_command_prints_the_score() -> None:
     rate = score.from_command("echo notes; echo $KLOC_RUNTIME; echo")
     assert rate(Measurement(2.5, 1.0), BASE) == 2.5
     assert score.from_command("echo $KLOC_BASELINE_MEMORY")(BASE, BASE) == 1000
+    assert score.from_command("printf '\\377\\n7\\n'")(BASE, BASE) == 7
 
 
 @pytest.mark.parametrize(

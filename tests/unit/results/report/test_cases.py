@@ -81,16 +81,24 @@ def test_the_headroom_ends_at_all_fast_or_at_the_oracle() -> None:
     assert share.median == pytest.approx(0.75)
 
 
+def test_an_oracle_that_a_policy_is_ahead_of_is_no_bound() -> None:
+    assert only(comparison()).oracle_bound == "oracle"
+    case = only([*comparison(), run("kloc", 181)])
+    assert (case.oracle, case.oracle_bound) == ("oracle", None)
+    assert only([run("tpp", 1)]).oracle_bound is None
+
+
 def test_bounds_that_hardly_differ_have_no_headroom() -> None:
     case = only([run("all-slow", 100), run("all-fast", 101), run("tpp", 100)])
     assert case.headroom_share("tpp") is None
 
 
-def test_policies_within_one_percent_of_the_fastest_are_level() -> None:
-    assert only([run("tpp", 100), run("naive", 99.5), run("stock", 98)]).leaders() == [
-        "tpp",
-        "naive",
-    ]
+def test_one_seed_without_a_spread_has_no_leader() -> None:
+    case = only([run("tpp", 100), run("naive", 99.5), run("stock", 50)])
+    assert case.leaders() == []
+    assert case.lead is not None
+    assert (case.lead.first, case.lead.seeds_text) == ("tpp", "one seed")
+    assert case.lead.undecided == ["tpp", "naive", "stock"]
 
 
 def by_seed(**speeds: tuple[float, ...]) -> list[dict[str, Any]]:
@@ -112,19 +120,34 @@ def test_a_policy_that_is_faster_with_each_seed_leads_though_ranges_overlap() ->
     assert only(by_seed(naive=(90, 100, 110), tpp=(99, 110, 121))).leaders() == ["tpp"]
 
 
-def test_policies_without_a_seed_in_common_are_compared_by_their_medians() -> None:
-    runs = [run("tpp", 100, seed=1), run("naive", 99.5, seed=2), run("stock", 98, seed=2)]
-    assert only(runs).leaders() == ["tpp", "naive"]
+def test_policies_without_a_seed_in_common_are_not_compared() -> None:
+    lead = only([run("tpp", 100, seed=1), run("naive", 50, seed=2)]).lead
+    assert lead is not None
+    assert (lead.leaders, lead.seeds_text) == ([], "no seed in common")
 
 
-def test_one_seed_within_the_spread_of_the_workload_is_level() -> None:
+def test_one_seed_is_judged_by_the_spread_of_the_workload() -> None:
     runs = [run(name, speed, spread=0.1) for name, speed in (("tpp", 100), ("naive", 92))]
-    assert only(runs).leaders() == ["tpp", "naive"]
-    assert only([*runs, run("stock", 90, spread=0.1)]).leaders() == ["tpp", "naive"]
+    assert only(runs).leaders() == []
+    lead = only([*runs, run("stock", 90, spread=0.1)]).lead
+    assert lead is not None
+    assert (lead.undecided, lead.behind) == (["tpp", "naive"], ["stock"])
+    assert only([runs[0], run("stock", 90, spread=0.1)]).leaders() == ["tpp"]
+
+
+def test_medians_and_seeds_that_contradict_each_other_have_no_leader() -> None:
+    runs = by_seed(naive=(100, 100, 100), tpp=(90, 90, 90, 900, 900, 900, 900))
+    lead = only(runs).lead
+    assert lead is not None
+    assert (lead.first, lead.undecided) == ("tpp", ["tpp", "naive"])
+
+
+def test_one_policy_leads_nobody() -> None:
+    assert only([run("tpp", 100)]).leaders() == []
 
 
 def test_bounds_and_the_oracle_do_not_lead() -> None:
-    assert only(comparison()).leaders() == ["tpp"]
+    assert only(comparison(spread=0.1)).leaders() == ["tpp"]
     assert only([run("all-slow", 1), run("all-fast", 2)]).leaders() == []
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from kloc.results import ahead
 from kloc.results.report.cases import cases
 from kloc.results.report.headline import card, headline, overview
 from kloc.results.report.structure import Card
-from support.made_up import comparison, run
+from support.made_up import comparison, document, run
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -30,11 +31,31 @@ def check_words(text: str, *words: str) -> None:
 
 
 def test_headline_names_the_fastest_policy_and_its_share_of_the_headroom() -> None:
-    check_words(headline_of(*comparison()), "tpp is fastest", "redis", "60 % of the headroom")
+    text = headline_of(*comparison(spread=0.1))
+    check_words(text, "tpp is fastest", "redis", "60 % of the headroom")
 
 
 def test_headline_names_policies_that_are_level() -> None:
-    check_words(headline_of(*comparison(), run("stock", 159)), "tpp and stock", "level", "redis")
+    speeds = {"tpp": (160, 161, 162), "stock": (159, 162, 160), "naive": (100, 101, 102)}
+    runs = [run(name, s, seed=n) for name, each in speeds.items() for n, s in enumerate(each)]
+    assert headline_of(*runs) == "tpp and stock are level on redis"
+
+
+def test_headline_says_no_more_than_the_terminal() -> None:
+    runs = comparison()
+    (line,) = [text for text in ahead.lines(document(*runs)) if "redis" in text]
+    assert line.endswith("one seed: cannot tell")
+    assert headline_of(*runs) == "One seed: cannot tell which policy is fastest on redis"
+    found = card_of(*runs)
+    (remark,) = [text for text in found.remarks if "naive" in text]
+    check_words(remark, "tpp has the highest throughput", "one seed: cannot tell")
+    assert not any("fastest" in text for text in found.remarks)
+
+
+def test_headline_names_the_policies_of_which_nobody_can_tell() -> None:
+    runs = comparison(spread=0.1)
+    text = headline_of(*runs, run("stock", 158, spread=0.1))
+    assert text == "One seed: cannot tell which of tpp and stock is fastest on redis"
 
 
 def test_headline_of_bounds_alone_compares_them() -> None:
@@ -53,15 +74,27 @@ def test_headline_of_a_timed_program_has_its_time() -> None:
 
 
 def test_headline_of_several_workloads_groups_them_by_the_fastest_policy() -> None:
-    runs = [run("tpp", 2, name) for name in ("redis", "fio")] + [run("tpp", 1, "rocksdb")]
-    runs += [run("naive", 1, name) for name in ("redis", "fio")] + [run("naive", 2, "rocksdb")]
-    check_words(headline_of(*runs), "tpp on redis and fio", "naive on rocksdb")
+    names = ("redis", "fio")
+    runs = [run("tpp", 2, name, spread=0.1) for name in names] + [run("tpp", 1, "rocksdb")]
+    runs += [run("naive", 1, name) for name in names] + [run("naive", 2, "rocksdb", spread=0.1)]
+    assert headline_of(*runs) == "Fastest: tpp on redis and fio; naive on rocksdb"
+    unknown = [run(name, speed, "mail") for name, speed in (("tpp", 2), ("naive", 1))]
+    assert headline_of(*runs, *unknown).endswith("; cannot tell on mail")
 
 
 def test_headline_of_many_workloads_has_counts() -> None:
-    runs = [run("tpp", 2, f"w{number}") for number in range(5)]
+    runs = [run("tpp", 2, f"w{number}", spread=0.1) for number in range(5)]
     runs += [run("naive", 1 if number else 3, f"w{number}") for number in range(5)]
-    check_words(headline_of(*runs), "tpp on 4", "naive on 1", "of 5")
+    assert headline_of(*runs) == "Fastest: tpp on 4 and naive on 1 of 5 comparisons"
+    unknown = [run(name, speed, "mail") for name, speed in (("tpp", 2), ("naive", 1))]
+    text = headline_of(*runs, *unknown)
+    assert text == "Fastest: tpp on 4 and naive on 1 of 6 comparisons; cannot tell on 1"
+
+
+def test_headline_of_workloads_that_nobody_can_tell_says_so_once() -> None:
+    runs = [*comparison(), *comparison(workload="rocksdb")]
+    text = headline_of(*runs)
+    assert text == "One seed: cannot tell which policy is fastest on redis and rocksdb"
 
 
 def test_headline_of_several_workloads_under_one_policy_names_it() -> None:
@@ -71,7 +104,7 @@ def test_headline_of_several_workloads_under_one_policy_names_it() -> None:
 
 
 def test_overview_has_a_row_for_each_case_with_the_fastest_policy_marked() -> None:
-    found = overview(cases([*comparison(), *comparison(workload="rocksdb")]))
+    found = overview(cases([*comparison(), *comparison(workload="rocksdb", spread=0.1)]))
     assert found is not None
     assert list(found.head) == ["naive", "tpp", "oracle"]
     name, cells = found.rows[1]
@@ -81,6 +114,7 @@ def test_overview_has_a_row_for_each_case_with_the_fastest_policy_marked() -> No
         ("60 %", True),
         ("80 %", False),
     ]
+    assert not any(cell.best for cell in found.rows[0][1])
 
 
 def test_overview_tells_no_headroom_from_an_unknown_one() -> None:
@@ -102,13 +136,28 @@ def test_a_single_case_has_no_overview() -> None:
 def test_card_has_the_main_figures_of_the_fastest_policy() -> None:
     facts = card_of(*comparison()).facts
     assert [value for value, _ in facts] == ["160", "1.60 x", "80 %", "75 %"]
-    assert [label for _, label in facts][:3] == ["operations/s", "all-slow", "of all-fast"]
+    assert [label for _, label in facts][:3] == [
+        "operations/s under tpp",
+        "all-slow",
+        "of all-fast",
+    ]
     assert "oracle" in facts[3][1]
 
 
+def test_card_has_no_share_of_an_oracle_that_is_no_bound() -> None:
+    found = card_of(*comparison(), run("kloc", 181))
+    assert not any("oracle" in label for _, label in found.facts)
+    assert "The oracle is no bound here: another policy is faster." in found.remarks
+    assert found.figure is not None and found.figure.table is not None
+    assert "of headroom to oracle" not in found.figure.table.head
+    assert not any("no bound" in text for text in card_of(*comparison()).remarks)
+
+
 def test_card_names_the_next_policy() -> None:
-    (remark,) = [text for text in card_of(*comparison()).remarks if "naive" in text]
+    remarks = card_of(*comparison(spread=0.1)).remarks
+    (remark,) = [text for text in remarks if "naive" in text]
     assert "12 %" in remark
+    assert any("One seed, judged by the spread" in text for text in remarks)
 
 
 def test_card_has_the_notes_of_the_fastest_policy() -> None:
@@ -139,6 +188,19 @@ def test_card_has_the_parts_of_the_gap_to_all_fast() -> None:
     ]
 
 
+def test_card_explains_parts_that_are_less_than_under_all_fast() -> None:
+    assert card_of(*comparison()).parts_note == ""
+    # As long as all-fast, with more stalls and so less compute.
+    stall = {"slow": {"anon": 3e9}}
+    bounds = [run("all-slow", 100), run("all-fast", 200)]
+    found = card_of(*bounds, run("tpp", 200, stall_ns=stall))
+    assert ("compute", "\N{MINUS SIGN}") in [(part.label, part.value[0]) for part in found.parts]
+    check_words(found.parts_note, "Minus, in green", "all-fast", "fewer were executed")
+    waits = run("tpp", 190, idle_ns=0, storage_wait_ns=0)
+    note = card_of(*bounds, waits).parts_note
+    assert "Minus" in note and "executed" not in note
+
+
 def test_card_without_all_fast_has_the_parts_of_the_run() -> None:
     found = card_of(run("tpp", 500))
     check_words(found.parts_title, "2.00 s", "tpp")
@@ -154,7 +216,7 @@ def test_card_shows_the_sum_of_small_parts_as_other() -> None:
 
 
 def test_card_names_its_case_only_among_others() -> None:
-    (case,) = cases(comparison())
+    (case,) = cases(comparison(spread=0.1))
     assert (card(case, alone=True).name, card(case, alone=True).headline) == ("", "")
     assert card(case, alone=False).name == "redis"
     check_words(card(case, alone=False).headline, "tpp")

@@ -29,7 +29,7 @@ def test_each_map_has_a_figure_with_its_numbers() -> None:
 def test_a_map_with_kinds_of_pages_names_them() -> None:
     section = heat.section([made_up_heat.with_kinds()])
     assert section is not None
-    assert "kind of most pages" in section.intro
+    assert "kind of most pages" in section.intro and "logarithmic" in section.intro
     (figure,) = section.blocks[0].figures
     assert figure.table is not None and figure.table.head[-1] == "pages"
     assert [row[-1] for row in figure.table.rows] == [
@@ -37,6 +37,7 @@ def test_a_map_with_kinds_of_pages_names_them() -> None:
         "anonymous 50 %, file 46 %, shared 2 %, page tables 1 %, other 0 %",
     ]
     assert ">page tables<" in figure.svg
+    assert "s; black: none; violet 3.7 %, yellow 100 % of samples" in figure.svg
     # The maps of two parts, and their strips.
     assert figure.svg.count("data:image/png;base64,") == 4
     plain = heat.section([made_up_heat.physical()])

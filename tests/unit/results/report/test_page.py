@@ -53,13 +53,19 @@ def test_notes_that_differ_in_a_number_become_one_with_a_range() -> None:
     assert page_of(*runs).notes == ["tpp on redis: 9 to 1,200 pages were evicted to storage"]
 
 
+def test_other_work_of_the_application_is_a_note() -> None:
+    runs = [run("tpp", 1), run("kloc", 1, instructions={"user": 3_000_000, "kernel": 1})]
+    (note,) = page_of(*runs).notes
+    assert note.startswith("redis did different work under kloc (50 % fewer instructions")
+
+
 def test_a_note_without_a_number_names_all_its_workloads() -> None:
     runs = [run("tpp", 1, name, notes=["odd {}"]) for name in ("redis", "fio")]
     assert page_of(*runs).notes == ["tpp on redis and fio: odd {}"]
 
 
 def test_throughput_is_a_table_with_the_fastest_policy_marked() -> None:
-    (block,) = section(page_of(*comparison()), "throughput").blocks
+    (block,) = section(page_of(*comparison(spread=0.1)), "throughput").blocks
     (table,) = block.tables
     assert [row[0] for row in table.rows] == [
         "all-slow",
@@ -73,6 +79,12 @@ def test_throughput_is_a_table_with_the_fastest_policy_marked() -> None:
     assert (row["ops/s"], row["x all-slow"], row["of all-fast"]) == ("160", "1.60", "80 %")
     assert (row["of headroom"], row["p99"]) == ("60 %", "3 s")
     assert "range" not in row
+
+
+def test_throughput_has_no_share_of_an_oracle_that_is_no_bound() -> None:
+    (block,) = section(page_of(*comparison(), run("kloc", 181)), "throughput").blocks
+    (table,) = block.tables
+    assert "of headroom" in table.head and "of headroom to oracle" not in table.head
 
 
 def test_throughput_has_a_range_with_several_seeds() -> None:
@@ -133,6 +145,24 @@ def test_moved_pages_without_a_time_series_are_in_the_table() -> None:
     (block,) = section(page_of(run("tpp", 100, series={})), "migrations").blocks
     assert not block.lines and not block.figures
     assert [list(row) for row in block.tables[0].rows] == [["tpp", "3", "4", "7"]]
+
+
+def test_who_moved_the_pages_is_a_second_table() -> None:
+    by = {"promoted": {"hint_fault": 3}, "demoted": {"context": 3, "lru": 1}}
+    found = section(page_of(run("kloc", 100, moved_by=by), run("tpp", 100)), "migrations")
+    assert "hint faults of NUMA balancing" in found.intro
+    _, table = found.blocks[0].tables
+    assert table.head[:4] == ["policy", "direction", "pages", "contexts, %"]
+    assert [list(row) for row in table.rows] == [
+        ["kloc", "promoted", "3", "0", "0", "100", ""],
+        ["kloc", "demoted", "4", "75", "0", "", "25"],
+    ]
+
+
+def test_results_without_that_count_have_no_second_table() -> None:
+    found = section(page_of(run("tpp", 100)), "migrations")
+    assert len(found.blocks[0].tables) == 1
+    assert "second" not in found.intro
 
 
 def test_background_threads_that_did_little_are_left_out() -> None:

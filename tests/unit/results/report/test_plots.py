@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from kloc.results.report import figure as figures
 from kloc.results.report import plots
 from kloc.results.report.cases import Case, cases
 from kloc.results.report.figure import Table
@@ -27,7 +30,7 @@ def rows(table: Table | None) -> list[list[str]]:
 
 
 def test_headroom_has_the_share_of_each_policy() -> None:
-    figure = plots.headroom(only(*comparison()))
+    figure = plots.headroom(only(*comparison(spread=0.1)))
     assert figure is not None
     assert rows(figure.table) == [
         ["naive", "40 %", "", "50 %"],
@@ -36,6 +39,9 @@ def test_headroom_has_the_share_of_each_policy() -> None:
     ]
     assert figure.table is not None
     assert figure.table.marked == {1}
+    undecided = plots.headroom(only(*comparison()))
+    assert undecided is not None and undecided.table is not None
+    assert undecided.table.marked == frozenset()
 
 
 def test_headroom_is_not_drawn_without_bounds() -> None:
@@ -129,3 +135,28 @@ def test_a_long_series_is_thinned_and_keeps_its_ends() -> None:
     assert (kept[0], kept[-1], len(kept)) == (0, 9_999, plots.POINTS_MAX)
     assert kept == sorted(set(kept))
     assert plots.thinned(3) == [0, 1, 2]
+
+
+def test_values_are_beside_the_lines_of_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value at the end of its bar was crossed by the line of a bound that is a little higher."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    drawn: list[Any] = []
+
+    @contextmanager
+    def keeping(*arguments: Any, **options: Any) -> Iterator[Any]:
+        with figures.drawing(*arguments, **options) as sheet:
+            yield sheet
+            drawn.append(sheet)
+
+    monkeypatch.setattr(plots, "drawing", keeping)
+    case = only(*[{**one, "throughput": 5000 * one["throughput"]} for one in comparison()])
+    plots.throughput(case)
+    plots.headroom(case)
+    for sheet in drawn:
+        FigureCanvasAgg(sheet.plot).draw()
+        (axes,) = sheet.axes
+        values = [text for text in axes.texts if text.get_text()[:1].isdigit()]
+        lines = [line.get_window_extent().x1 for line in axes.lines]
+        assert len(values) >= 2 and len(lines) >= 2
+        assert min(text.get_window_extent().x0 for text in values) > max(lines)

@@ -20,10 +20,13 @@ EVIL = "<script>alert('$x$')</script>\x07\ud800&\"quoted\""
 
 NOTE = "12 pages were evicted to storage"
 
+MOVED_BY = {"promoted": {"hint_fault": 3}, "demoted": {"context": 3, "lru": 1}}
+
 DOCUMENTS = {
-    "runs": document(*comparison()),
+    "runs": document(*comparison(spread=0.1, kloc="0123456789ab")),
     "workloads": document(
-        *comparison(notes=[NOTE]), *comparison(workload="rocksdb", seed=2, settings={})
+        *comparison(notes=[NOTE]),
+        *comparison(workload="rocksdb", seed=2, settings={}, moved_by=MOVED_BY),
     ),
     "objects": object_document(),
 }
@@ -106,6 +109,12 @@ def test_names_are_escaped(place: str) -> None:
     parsed = Html(report.render(document(*runs)))
     assert "script" not in {tag for tag, _ in parsed.tags}
     assert any("<script>alert('$x$')" in text for text in parsed.texts["body"])
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_overview_names_policies_in_each_cell_for_narrow_windows() -> None:
+    parsed = Html(report.render(DOCUMENTS["workloads"]))
+    assert parsed.attributes("data-label") == 2 * ["naive", "tpp", "oracle"]
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Nobody finds the page of a kernel object in a way that is wrong for relocatable slabs."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kloc.base.paths import PROJECT
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    """tools/slab_addresses.py."""
+    spec = spec_from_file_location("slab_addresses", PROJECT / "tools" / "slab_addresses.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_all_uses_of_addresses_are_known(tool: ModuleType, linux: Path) -> None:
+    lines = list(tool.differences(linux, tool.known()))
+    assert not lines, "look at these, and change tools/slab_addresses.toml:\n" + "\n".join(lines)
+
+
+def test_a_new_use_is_seen(tool: ModuleType, tmp_path: Path) -> None:
+    source = tmp_path / "fs" / "new.c"
+    source.parent.mkdir()
+    source.write_text("/* virt_to_page( */\n\tpage = virt_to_page(dentry);\n")
+    assert list(tool.differences(tmp_path, {})) == [
+        "fs/new.c: 1 uses, 0 are known",
+        "fs/new.c:2: page = virt_to_page(dentry);",
+    ]
+    assert not list(tool.differences(tmp_path, {"fs/new.c": 1}))
+
+
+def test_addresses_of_pages_count_where_a_page_may_be_of_a_slab(tool: ModuleType) -> None:
+    assert not list(tool.uses("page_address(page);\n"))
+    assert list(tool.uses("slab_folio(slab);\nfolio_address(folio);\n"))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The commit of kloc's own checkout."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kloc.base import revision
+
+NAME = ["-c", "user.name=kloc", "-c", "user.email=kloc@localhost"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout of kloc's, with one commit."""
+    monkeypatch.setattr(revision, "PROJECT", tmp_path)
+    (tmp_path / "kloc").write_text("1")
+    for command in (["init", "-q"], ["add", "kloc"], [*NAME, "commit", "-q", "-m", "first"]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    return tmp_path
+
+
+def commit() -> str:
+    """Return the commit as of now: `revision.commit` keeps that of its first call."""
+    return revision.commit.__wrapped__()
+
+
+@pytest.mark.usefixtures("checkout")
+def test_commit_is_the_one_that_is_checked_out() -> None:
+    assert re.fullmatch(r"[0-9a-f]{12}", commit())
+
+
+def test_a_changed_file_makes_the_checkout_modified(checkout: Path) -> None:
+    before = commit()
+    (checkout / "kloc").write_text("22")
+    assert commit() == f"{before}, modified"
+
+
+def test_a_result_in_the_checkout_does_not_make_it_modified(checkout: Path) -> None:
+    before = commit()
+    (checkout / "result.json").write_text("{}")
+    assert commit() == before
+
+
+def test_a_tag_names_the_commit(checkout: Path) -> None:
+    tag = [*NAME, "tag", "-a", "-m", "release", "v1"]
+    subprocess.run(["git", "-C", str(checkout), *tag], check=True)
+    assert commit() == "v1"
+
+
+def test_commit_is_unknown_without_git(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(checkout))
+    assert commit() == "unknown"
+
+
+def test_commit_of_a_copy_inside_another_checkout_is_unknown(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkout / "copy").mkdir()
+    monkeypatch.setattr(revision, "PROJECT", checkout / "copy")
+    assert commit() == "unknown"

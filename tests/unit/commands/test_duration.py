@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A dry run says how long the runs will take, if this host has measured before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kloc.base import terminal
+from kloc.commands import duration
+from kloc.measure import host_speed, runner, workload
+from support.command import run
+
+
+@pytest.fixture(autouse=True)
+def one_machine(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> None:
+    monkeypatch.setattr(runner, "at_once", lambda _: 1)
+    monkeypatch.setattr(duration, "at_once", lambda _: 1)
+    monkeypatch.setenv("COLUMNS", "200")
+    terminal.stderr.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1, "1 minute"),
+        (75, "1 minute"),
+        (1500, "25 minutes"),
+        (7199, "120 minutes"),
+        (9000, "2.5 hours"),
+    ],
+)
+def test_durations_are_in_minutes_or_hours(seconds: float, text: str) -> None:
+    assert duration.text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("argv", "runs"),
+    [
+        (("run", "redis", "--policy", "tpp"), 1),
+        (("compare", "redis", "--policies", "tpp,kloc"), 2),
+        # The oracle needs a run of all-slow, and one of its own.
+        (("compare", "redis", "--policies", "oracle", "--seeds", "2"), 4),
+    ],
+)
+def test_the_time_follows_from_the_last_measurement(
+    argv: tuple[str, ...], runs: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*argv, "--dry-run") == 0
+    assert "minute" not in capsys.readouterr().err
+    host_speed.note(workload.load("redis").instructions, 600, 1)
+    assert run(*argv, "--dry-run") == 0
+    assert f"about {10 * runs} minutes, if this host" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["what-if", "objects"])
+def test_other_commands_that_measure_say_it_too(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host_speed.note(20e9, 60, 1)
+    assert run(name, "redis", "--dry-run") == 0
+    assert " if this host is as fast" in capsys.readouterr().err
