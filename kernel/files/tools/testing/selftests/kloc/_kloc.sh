@@ -139,27 +139,6 @@ kloc_demote_all() {
 	kloc_make_short
 }
 
-# kloc_group NAME CONTROLLER...: make a cgroup; the test removes it
-kloc_group() {
-	local name="$1" controller
-
-	shift
-	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ -n "$groups" ] || tiering_skip "needs cgroup2"
-	for controller; do
-		echo "+$controller" 2>/dev/null >"$groups/cgroup.subtree_control" ||
-			tiering_skip "needs the cgroup controller $controller"
-	done
-	mkdir "$groups/$name"
-}
-
-kloc_in_group() { # NAME COMMAND...: run a command in a cgroup
-	local group="$groups/$1"
-
-	shift
-	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
-}
-
 # kloc_trace FUNCTION...: trace calls of these functions from now on
 kloc_trace() {
 	tracing=/sys/kernel/tracing

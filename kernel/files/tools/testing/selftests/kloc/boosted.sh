@@ -13,7 +13,7 @@ generations=/sys/kernel/mm/lru_gen/enabled
 kloc_begin 5
 tiering_save $boost $min $generations
 tiering_select none
-kloc_group kloc-boosted memory
+tiering_group kloc-boosted memory
 
 tiering_clean() {
 	rm -f "$dir/cache"
@@ -64,7 +64,7 @@ echo 1024 >$min
 echo 10 >$scale
 head -c 50331648 /dev/zero >"$dir/cache"
 tiering_drop_caches
-kloc_in_group kloc-boosted on_node "$fast" cat "$dir/cache" >/dev/null
+tiering_in_group kloc-boosted on_node "$fast" cat "$dir/cache" >/dev/null
 mkdir "$dir/ram"
 mount -t ramfs none "$dir/ram" || tiering_skip "needs ramfs"
 kloc_files ram/files 1536 32

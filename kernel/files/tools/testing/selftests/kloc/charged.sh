@@ -6,7 +6,7 @@
 . ./_kloc.sh
 
 kloc_begin 2
-kloc_group kloc-charged memory
+tiering_group kloc-charged memory
 
 tiering_clean() {
 	rmdir "$groups/kloc-charged"
@@ -23,7 +23,7 @@ charged() {
 	local before after
 
 	before=$(slab)
-	kloc_in_group kloc-charged sh -c 'for file in "$0"/*; do read -r _ <"$file"; done' \
+	tiering_in_group kloc-charged sh -c 'for file in "$0"/*; do read -r _ <"$file"; done' \
 		"$dir/files"
 	after=$(slab)
 	echo $((after - before))

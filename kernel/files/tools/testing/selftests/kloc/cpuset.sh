@@ -8,7 +8,7 @@
 . ./_kloc.sh
 
 kloc_begin 4
-kloc_group kloc-cpuset memory cpuset
+tiering_group kloc-cpuset memory cpuset
 [ -e "$groups/kloc-cpuset/cpuset.mems" ] || tiering_skip "needs cpusets"
 
 tiering_clean() {
@@ -38,14 +38,14 @@ echo 300000 >$tiering/scan_us
 head -c 1048576 /dev/zero >"$dir/file"
 tiering_drop_caches
 echo "$slow" >"$groups/kloc-cpuset/cpuset.mems"
-kloc_in_group kloc-cpuset cat "$dir/file" >/dev/null
+tiering_in_group kloc-cpuset cat "$dir/file" >/dev/null
 tiering_control "a file is read into memory that is not allowed" in_fast
 tiering_control "it is promoted to memory that is not allowed" \
-	promoted 20 kloc_in_group kloc-cpuset
+	promoted 20 tiering_in_group kloc-cpuset
 tiering_control "it is promoted for a task that is bound to slow memory" \
 	promoted 40 on_node "$slow"
 # Copies of tests before may have been for nothing: then it takes some seconds.
 echo "$fast,$slow" >"$groups/kloc-cpuset/cpuset.mems"
 tiering_check "it is promoted when that is allowed" promoted 150 \
-	kloc_in_group kloc-cpuset
+	tiering_in_group kloc-cpuset
 tiering_end

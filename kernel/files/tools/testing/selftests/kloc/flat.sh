@@ -8,7 +8,7 @@
 kloc_begin 6
 tiering_select kloc-flat || tiering_skip "needs CONFIG_TIERING_CONTROLS"
 max_kb=$tiering/node$fast/max_kb
-kloc_group kloc-flat memory
+tiering_group kloc-flat memory
 group=$groups/kloc-flat
 
 tiering_clean() {
@@ -22,7 +22,7 @@ is_within() { # MIB: has the cgroup no more than that, and what CPUs hold back, 
 
 echo 20000 >$tiering/scan_us
 tiering_check "a node has a limit" [ -w "$max_kb" ]
-kloc_in_group kloc-flat head -c 16777216 /dev/zero >"$dir/file"
+tiering_in_group kloc-flat head -c 16777216 /dev/zero >"$dir/file"
 sync
 tiering_control "pages leave without a limit" is_within 4
 echo 4M >"$group/memory.kloc.max"

@@ -8,7 +8,7 @@
 
 kloc_begin 8
 tiering_save $tiering/kloc/inactive_age
-kloc_group kloc-limit memory io
+tiering_group kloc-limit memory io
 group=$groups/kloc-limit
 echo "+memory +io" >"$group/cgroup.subtree_control"
 mkdir "$group/below"
@@ -23,7 +23,7 @@ placed_slow() {
 }
 
 inside() { # COMMAND...: run a command in the cgroup below
-	kloc_in_group kloc-limit/below "$@"
+	tiering_in_group kloc-limit/below "$@"
 }
 
 rewrite() { # COUNT: have the cgroup write a file of 4 MiB so often, and remove it each time

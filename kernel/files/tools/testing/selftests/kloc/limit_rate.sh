@@ -8,7 +8,7 @@
 kloc_begin 5
 max_kb=$tiering/node$fast/max_kb
 tiering_save "$max_kb"
-kloc_group kloc-rate memory
+tiering_group kloc-rate memory
 group=$groups/kloc-rate
 others=$(seq -f "$groups/kloc-rate-%g" 200)
 
@@ -35,7 +35,7 @@ fast() { # print how many pages of the file are in fast memory
 fill() { # write the file, and keep it open: its pages leave only because of a limit
 	exec 3<&-
 	rm -f "$dir/file"
-	kloc_in_group kloc-rate head -c $((pages * 4096)) /dev/zero >"$dir/file"
+	tiering_in_group kloc-rate head -c $((pages * 4096)) /dev/zero >"$dir/file"
 	sync
 	exec 3<"$dir/file"
 	tiering_note "$(fast) pages are in fast memory"

@@ -7,7 +7,7 @@
 . ./_kloc.sh
 
 kloc_begin 7
-kloc_group kloc-counted memory
+tiering_group kloc-counted memory
 
 tiering_clean() {
 	rm -f "$dir/file"
@@ -61,7 +61,7 @@ files="$vmstat $node $group"
 
 head -c 8388608 /dev/zero >"$dir/file"
 tiering_drop_caches
-kloc_in_group kloc-counted cat "$dir/file" >/dev/null
+tiering_in_group kloc-counted cat "$dir/file" >/dev/null
 begin
 tiering_control "moves are counted before there are any" counts $vmstat demoted 1
 kloc_demote_all
@@ -73,7 +73,7 @@ done
 echo 10 >$scale
 echo 1000000 >$tiering/scan_us
 begin
-kloc_in_group kloc-counted read_all "$dir/file" 2 4 >/dev/null
+tiering_in_group kloc-counted read_all "$dir/file" 2 4 >/dev/null
 for file in $files; do
 	tiering_check "$file has promotions" tiering_wait 20 counts "$file" promoted 1000
 done

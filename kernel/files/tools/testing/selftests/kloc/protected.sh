@@ -7,10 +7,10 @@
 . ./_kloc.sh
 
 kloc_begin 4
-kloc_group kloc-low memory
+tiering_group kloc-low memory
 echo +memory >"$groups/kloc-low/cgroup.subtree_control"
 mkdir "$groups/kloc-low/below"
-kloc_group kloc-other memory
+tiering_group kloc-other memory
 
 tiering_clean() {
 	rm -f "$dir/low" "$dir/other"
@@ -32,8 +32,8 @@ echo 64M >"$groups/kloc-low/below/memory.low"
 head -c 8388608 /dev/zero >"$dir/low"
 head -c 8388608 /dev/zero >"$dir/other"
 tiering_drop_caches
-kloc_in_group kloc-low/below cat "$dir/low" >/dev/null
-kloc_in_group kloc-other cat "$dir/other" >/dev/null
+tiering_in_group kloc-low/below cat "$dir/low" >/dev/null
+tiering_in_group kloc-other cat "$dir/other" >/dev/null
 spared=$(tiering_stat file not_moved_protected)
 kloc_demote_all
 tiering_check "unprotected pages are demoted" tiering_wait 20 has_left other

@@ -6,7 +6,7 @@
 . ./_kloc.sh
 
 kloc_begin 5
-kloc_group kloc-returned memory
+tiering_group kloc-returned memory
 limit=$groups/kloc-returned/memory.kloc.max
 
 # As many as the buffer of a pipe can hold.
@@ -40,7 +40,7 @@ have_left() {
 head -c $((pages * 4096)) /dev/zero >"$dir/file"
 sync
 echo 1 >/proc/sys/vm/drop_caches
-kloc_in_group kloc-returned on_node "$slow" cat "$dir/file" >/dev/null
+tiering_in_group kloc-returned on_node "$slow" cat "$dir/file" >/dev/null
 echo 1000000 >$tiering/scan_us
 tiering_check "used pages are promoted" tiering_wait 20 have_come
 echo 16000000 >$tiering/scan_us

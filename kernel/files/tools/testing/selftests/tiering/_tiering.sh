@@ -225,3 +225,24 @@ tiering_drop_caches() {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
 }
+
+# tiering_group NAME CONTROLLER...: make a cgroup; the test removes it
+tiering_group() {
+	local name="$1" controller
+
+	shift
+	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$groups" ] || tiering_skip "needs cgroup2"
+	for controller; do
+		echo "+$controller" 2>/dev/null >"$groups/cgroup.subtree_control" ||
+			tiering_skip "needs the cgroup controller $controller"
+	done
+	mkdir "$groups/$name"
+}
+
+tiering_in_group() { # NAME COMMAND...: run a command in a cgroup
+	local group="$groups/$1"
+
+	shift
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
+}

@@ -9,10 +9,19 @@
 tiering_begin 14
 tiering_scan_often
 
+# Fast memory of another socket would have room.
+tiering_group tiering-opm cpuset
+echo "$fast,$slow" >"$groups/tiering-opm/cpuset.mems"
+
+tiering_clean() {
+	rmdir "$groups/tiering-opm"
+}
+
 # run OPTION: fill fast memory with cold pages, and use 2048 pages of slow memory
 run() {
 	tiering_drop_caches
-	text=$(hints $1 "$fast" $(($(tiering_free "$fast") / 1024 + 8)) "$slow" 8 8)
+	text=$(tiering_in_group tiering-opm hints $1 "$fast" \
+		$(($(tiering_free "$fast") / 1024 + 8)) "$slow" 8 8)
 	tiering_note "$(cat $tiering/policy) $1: $text"
 }
 
