@@ -27,6 +27,7 @@ SUITES = {
     "kloc_machine",
     "reloc",
     "tiering-autotiering",
+    "tiering-waits",
     "tiering-daemon",
     "tiering-kloc-copies",
     "tiering-kloc-slab",

@@ -6,6 +6,7 @@ A record is an entry of "runs" in a result file; docs/results.md describes its k
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -42,6 +43,9 @@ VMSTAT_KEPT = (
 
 NUMA_BALANCING, LOCALITY = "/proc/sys/kernel/numa_balancing", "1"
 """A setting and the value with which NUMA balancing knows no tiers."""
+
+PROMOTIONS = re.compile(r"/promotion_ns (\d+) (\d+)$", re.M)
+"""A bucket of the histogram of promotions: its shortest time, in ns, and how many there were."""
 
 UNKNOWN = "unknown"
 """The kind of all pages of a kernel that does not describe them to the timing model."""
@@ -110,6 +114,8 @@ def from_raw(
         "idle_before_ns": idle_before_ns(raw.frames, job.profile.workload_cpus()),
     }
     run["moved_by"] = movers.moved_by(run["tiering"], vmstat, model["moved"])
+    if promotion := promotion_ns(raw.frames):
+        run["promotion_ns"] = promotion
     if "remote_misses" in model:
         run["remote_misses"] = model["remote_misses"]
     if job.parameters:
@@ -285,6 +291,19 @@ def tiering(frames: Mapping[str, str]) -> dict[str, dict[str, int]]:
     begin, end = (kernel_counts(frames[name]) for name in ("tiering_begin", "tiering_end"))
     changed = {name: value - begin.get(name, 0) for name, value in end.items()}
     return {"changed": {name: value for name, value in changed.items() if value}, "end": end}
+
+
+def promotion_ns(frames: Mapping[str, str]) -> dict[str, int]:
+    """Return how many promotions of hint faults took how long for the task, in the region.
+
+    The keys are the shortest times, in ns, of the buckets of the kernel's histogram in
+    /sys/kernel/debug/tiering/promotion_ns.
+    """
+    begin, end = (
+        dict(PROMOTIONS.findall(frames.get(f"tiering_{at}", ""))) for at in ("begin", "end")
+    )
+    changed = {least: int(count) - int(begin.get(least, 0)) for least, count in end.items()}
+    return {least: count for least, count in changed.items() if count}
 
 
 def clock_error(model: Mapping[str, Any]) -> float:

@@ -99,6 +99,7 @@ class Run(TypedDict):
     moved_by: NotRequired[dict[str, dict[str, float]]]
     tiering: NotRequired[dict[str, dict[str, float]]]
     hint_faults: NotRequired[float]
+    promotion_ns: NotRequired[dict[str, float]]
     series: NotRequired[Series | None]
     inputs: NotRequired[dict[str, str]]
     memory: NotRequired[dict[str, float]]

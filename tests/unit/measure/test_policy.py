@@ -170,6 +170,13 @@ def test_a_control_differs_from_kloc_only_in_the_kernels_policy(name: str) -> No
     assert kloc[policy.SELECTED] == "kloc"
 
 
+def test_the_control_of_autotiering_differs_only_in_the_kernels_policy() -> None:
+    host = profile.load("tiered")
+    opm = policy.load("autotiering-opm").settings("", host)
+    control = policy.load("autotiering-random").settings("", host)
+    assert control == opm | {policy.SELECTED: "autotiering-random"}
+
+
 @pytest.mark.parametrize(
     "name", [one for one in policy.names() if policy.SELECTED in written_in(one)]
 )

@@ -95,6 +95,17 @@ def test_misses_of_the_other_socket_are_kept() -> None:
     assert "remote_misses" not in run()
 
 
+def test_waits_for_promotions_are_those_of_the_region() -> None:
+    """Buckets without a promotion in the region are left out."""
+    file = "/sys/kernel/debug/tiering/promotion_ns"
+    begin = f"file/demoted_old 3\n{file} 896 2\n{file} 1024 1\n"
+    end = f"file/demoted_old 3\n{file} 512 1\n{file} 896 7\n{file} 1024 1\n"
+    result = run(more={"tiering_begin": begin, "tiering_end": end})
+    assert result["promotion_ns"] == {"512": 1, "896": 5}
+    assert result["tiering"]["end"] == {"file/demoted_old": 3}
+    assert "promotion_ns" not in run()
+
+
 def test_storage_wait_is_the_change_of_iowait() -> None:
     assert run()["storage_wait_ns"] == 3 * 10_000_000
 

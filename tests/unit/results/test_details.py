@@ -49,6 +49,17 @@ def test_variants_have_rows_of_their_own() -> None:
     assert [row[0] for row in rows(one, other)] == ["unchanged", "fast x 2"]
 
 
+def test_waits_for_promotions_have_columns_if_a_run_has_any() -> None:
+    """Of 100 promotions, 60 waited for 896 ns and longer, one for 2 us and longer."""
+    histogram = {"2048": 1, "896": 60, "512": 39}
+    runs = [run("tpp", 1), run("autotiering-opm", 1, promotion_ns=histogram)]
+    assert heads(*runs)[-2:] == ["promotion p50, ns", "promotion p99, ns"]
+    assert [row[-2:] for row in rows(*runs)] == [["", ""], ["896", "896"]]
+    assert details.wait(histogram, 0.39) == 512
+    assert details.wait(histogram, 0.995) == 2048
+    assert "promotion p50, ns" not in heads(run("tpp", 1))
+
+
 def test_figures_that_only_some_workloads_have_are_empty_for_others() -> None:
     runs = [run("tpp", 1), run("tpp", 1, "shift", figures={"lost operations": 9.0})]
     assert heads(*runs)[-1] == "lost operations"

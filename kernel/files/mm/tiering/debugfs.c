@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies of memory tiers: /sys/kernel/debug/tiering/history, a byte for each page
- * frame with its history, for tests. See Documentation/ABI/testing/debugfs-tiering.
+ * Policies of memory tiers: the folder /sys/kernel/debug/tiering, and in it the file
+ * history, a byte for each page frame with its history, for tests. See
+ * Documentation/ABI/testing/debugfs-tiering.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -58,6 +59,7 @@ static int __init tiering_debugfs_init(void)
 	struct dentry *folder = debugfs_create_dir("tiering", NULL);
 
 	debugfs_create_file("history", 0400, folder, NULL, &history_fops);
+	tiering_waits_add(folder);
 	return 0;
 }
 late_initcall(tiering_debugfs_init);

@@ -143,6 +143,9 @@ void __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int ni
 void __tiering_hint_end(const struct tiering_hint *hint, int src, int nid,
 			unsigned int moved)
 {
-	trace_tiering_hint(src, nid, moved, ktime_get_mono_fast_ns() - hint->began,
-			   hint->room_ns);
+	u64 ns = ktime_get_mono_fast_ns() - hint->began;
+
+	if (moved && tiering_is_slow(src) && tiering_is_fast(nid))
+		tiering_count_wait(ns);
+	trace_tiering_hint(src, nid, moved, ns, hint->room_ns);
 }

@@ -80,6 +80,16 @@ void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages)
 enum tiering_kind tiering_mapping_kind(const struct address_space *mapping);
 int tiering_stats_add(struct kobject *folder);
 
+/* waits.c */
+#ifdef CONFIG_DEBUG_FS
+void tiering_count_wait(u64 ns);
+void tiering_waits_add(struct dentry *folder);
+#else
+static inline void tiering_count_wait(u64 ns)
+{
+}
+#endif
+
 /* sysfs.c */
 extern struct kobject *tiering_folder;
 

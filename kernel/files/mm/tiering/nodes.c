@@ -162,10 +162,11 @@ static int tiering_order_update(void)
 	struct tiering_order *new, *old;
 	unsigned int i;
 
-	tiering_set_nodes(&tiering_fast_nodes, &fast);
+	/* Without memory, all stays as it was, until nodes change again. */
 	new = tiering_order_make(&node_states[N_MEMORY], &fast, tiering_below);
 	if (!new)
 		return -ENOMEM;
+	tiering_set_nodes(&tiering_fast_nodes, &fast);
 	for (i = new->fast + 1; i < new->count; i++)
 		nodes_or(slow, slow, new->tiers[i]);
 	tiering_set_nodes(&tiering_slow_nodes, &slow);

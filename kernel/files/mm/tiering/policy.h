@@ -70,7 +70,7 @@ enum tiering_place {
  * @TIERING_DEMOTED_INACTIVE: their context is not in use
  * @TIERING_DEMOTED_UNUSED: their context is in use, but they were unused for some scans
  * @TIERING_DEMOTED_OLD: they were the oldest of an LRU list
- * @TIERING_DEMOTED_RANDOM: their context was chosen at random
+ * @TIERING_DEMOTED_RANDOM: they or their context were chosen at random
  * @TIERING_DEMOTED_LIMIT: a node or a cgroup exceeded its limit
  * @TIERING_DEMOTED_PAIR: they changed places with a hotter folio
  * @TIERING_PROMOTED_ACTIVE: their context has become active

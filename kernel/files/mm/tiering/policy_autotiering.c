@@ -13,6 +13,7 @@
  * autotiering-opm-x: the page that is demoted takes the place of the promoted one (slide
  *	"Is page exchange actually needed?"). The contents move one after the other
  *	through a free page, not in place.
+ * autotiering-random: a control. As autotiering-opm, but any page may be demoted.
  *
  * The level of a folio is the number of scans of the last eight in which it was used.
  */
@@ -23,6 +24,7 @@
 #include <linux/mm.h>
 #include <linux/numa.h>
 #include <linux/printk.h>
+#include <linux/random.h>
 #include <linux/sched/sysctl.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -204,6 +206,31 @@ static long policy_autotiering_x_room(struct tiering_node *tn, struct tiering_ba
 	return policy_autotiering_take(tn, b, order, 1);
 }
 
+/* Choose one of two folios by luck, whether they were used or not. */
+static bool policy_autotiering_choose_any(struct tiering_node *tn, struct folio *folio)
+{
+	struct policy_autotiering_levels *levels = tn->priv;
+
+	policy_autotiering_note(levels, tiering_page_level(folio));
+	return get_random_u32_below(2) && policy_autotiering_fits(levels, folio);
+}
+
+/* Take folios of one kind, which luck decides, or of the other if there are none. */
+static long policy_autotiering_random_room(struct tiering_node *tn,
+					   struct tiering_batch *b, unsigned int order)
+{
+	enum tiering_kind kind = get_random_u32_below(2) ? TIERING_FILE : TIERING_ANON;
+	struct policy_autotiering_levels *levels = tn->priv;
+
+	b->why = TIERING_DEMOTED_RANDOM;
+	levels->order = order;
+	levels->is_exact = false;
+	if (policy_lru_take_few(tn, b, NULL, kind, policy_autotiering_choose_any, 1))
+		return b->pages;
+	kind = kind == TIERING_FILE ? TIERING_ANON : TIERING_FILE;
+	return policy_lru_take_few(tn, b, NULL, kind, policy_autotiering_choose_any, 1);
+}
+
 /* Get the free pages that the daemon of a node keeps for promotions. */
 static long policy_autotiering_pages(const struct tiering_node *tn)
 {
@@ -308,12 +335,28 @@ static struct tiering_policy policy_autotiering_opm_x = {
 	.hint_room	= policy_autotiering_x_room,
 };
 
+static struct tiering_policy policy_autotiering_random = {
+	.name		= "autotiering-random",
+	.needs		= TIERING_PLACES | TIERING_HINTS | TIERING_MOVES,
+	.init		= policy_autotiering_start,
+	.init_node	= policy_autotiering_init_node,
+	.exit_node	= policy_autotiering_exit_node,
+	.place		= policy_autotiering_place,
+	.period		= policy_autotiering_period,
+	.hint_fault	= policy_autotiering_opm_hint,
+	.hint_room	= policy_autotiering_random_room,
+};
+
 static int __init policy_autotiering_init(void)
 {
-	return tiering_register(&policy_autotiering_cpm) ?:
-	       tiering_register(&policy_autotiering_opm) ?:
-	       tiering_register(&policy_autotiering_opm_bd) ?:
-	       tiering_register(&policy_autotiering_opm_x);
+	int error = tiering_register(&policy_autotiering_cpm) ?:
+		    tiering_register(&policy_autotiering_opm) ?:
+		    tiering_register(&policy_autotiering_opm_bd) ?:
+		    tiering_register(&policy_autotiering_opm_x);
+
+	if (!error && IS_ENABLED(CONFIG_TIERING_CONTROLS))
+		error = tiering_register(&policy_autotiering_random);
+	return error;
 }
 late_initcall(policy_autotiering_init);
 

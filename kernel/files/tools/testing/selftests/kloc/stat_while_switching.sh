@@ -8,23 +8,15 @@
 
 kloc_begin 3
 
-mark="kloc selftest $$"
-
-# Test whether the kernel has logged no error since this test began.
-no_error() {
-	! dmesg | sed "1,/$mark/d" | grep -E 'BUG: |Oops: |KASAN: |WARNING: '
-}
-
 tiering_clean() {
 	kill $readers 2>/dev/null
 }
 
-echo "<7>$mark" >/dev/kmsg
+tiering_log_begin "kloc selftest $$"
 echo "<7>KASAN: control of $mark" >/dev/kmsg
-tiering_control "an error is found" no_error
+tiering_control "an error is found" tiering_log_is_clean
 
-mark="$mark, in earnest"
-echo "<7>$mark" >/dev/kmsg
+tiering_log_begin "$mark, in earnest"
 head -c 4096 /dev/zero >"$dir/used"
 read_loop $tiering/page_bytes & readers="$readers $!"
 read_loop $contexts & readers="$readers $!"
@@ -36,5 +28,5 @@ while [ $switches -lt 40 ]; do
 	switches=$((switches + 1))
 done
 tiering_check "the readers go on" kill -0 $readers
-tiering_check "no error after $switches switches" no_error
+tiering_check "no error after $switches switches" tiering_log_is_clean
 tiering_end

@@ -246,3 +246,14 @@ tiering_in_group() { # NAME COMMAND...: run a command in a cgroup
 	shift
 	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
 }
+
+# tiering_log_begin MARK: from now on, tiering_log_is_clean is about the log after this mark
+tiering_log_begin() {
+	mark="$1"
+	echo "<7>$mark" >/dev/kmsg
+}
+
+# Test whether the kernel has logged no error since the mark.
+tiering_log_is_clean() {
+	! dmesg | sed "1,/$mark/d" | grep -E 'BUG: |Oops: |KASAN: |WARNING: '
+}

@@ -3,12 +3,14 @@
  * hints [OPTION] NODE MIB NODE MIB SECONDS - use hot pages beside cold ones
  *
  * Allocates a cold and a hot part, each on a node with its size, in one mapping of base
- * pages and in one thread. Uses each hot page over and over, for some CPU time. Prints
+ * pages, or of huge ones, and in one thread. Uses each hot page over and over, for some CPU time. Prints
  * how many pages each part has, how many are on its node and how many have left it; the
  * mean level of each part times 10, the bits in the histories of its pages, -1 without
- * such histories; and intact=1 if all contents are as before.
+ * such histories; how many pages are parts of huge ones at first and at the end; and
+ * intact=1 if all contents are as before.
  *
  * bind: the hot part keeps a memory policy, MPOL_BIND to its node
+ * huge: the pages are huge where there are any; sizes are multiples of 2 MiB
  * lock: the cold part is mlocked
  * pin: the first PINNED pages of the cold part are pinned by a pipe
  */
@@ -29,6 +31,7 @@
 
 #define PAGE		4096UL
 #define PAGES_MIB	(1048576UL / PAGE)
+#define HUGE		512UL
 #define PINNED		64
 #define CHUNK		512UL
 #define POLICY_DEFAULT	0
@@ -132,14 +135,35 @@ static unsigned long count_on_node(const struct part *part, unsigned long pages)
 	return count;
 }
 
-/* Get the mean level of a part, times 10. */
-static long mean_level(const struct part *part, int map, int histories)
+/* Count the pages of the mapping that are parts of huge pages. */
+static unsigned long count_huge(const unsigned char *memory)
+{
+	unsigned long start, kib, pages = 0;
+	FILE *maps = fopen("/proc/self/smaps", "r");
+	bool inside = false;
+	char line[512];
+
+	if (!maps)
+		err(1, "smaps");
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%*x ", &start) == 1)
+			inside = start == (uintptr_t)memory;
+		else if (inside && sscanf(line, "AnonHugePages: %lu", &kib) == 1)
+			pages += kib * 1024 / PAGE;
+	}
+	fclose(maps);
+	return pages;
+}
+
+/* Get the mean level of a part, times 10. A huge page has one history, of @step pages. */
+static long mean_level(const struct part *part, int map, int histories,
+		       unsigned long step)
 {
 	unsigned long page, sum = 0;
 
 	if (histories < 0)
 		return -1;
-	for (page = 0; page < part->pages; page++) {
+	for (page = 0; page < part->pages; page += step) {
 		uint64_t number = (uintptr_t)part->start / PAGE + page, entry;
 		unsigned char history;
 
@@ -149,7 +173,7 @@ static long mean_level(const struct part *part, int map, int histories)
 			err(1, "history");
 		sum += __builtin_popcount(history);
 	}
-	return sum * 10 / part->pages;
+	return sum * 10 / (part->pages / step);
 }
 
 static void pin(const struct part *part, int pipe)
@@ -166,23 +190,28 @@ int main(int argc, char **argv)
 {
 	bool named = argc == 7;
 	const char *option = named ? argv[1] : "";
+	bool huge = !strcmp(option, "huge");
 	struct part parts[2] = { { .name = "cold" }, { .name = "hot" } };
+	unsigned long align = (huge ? HUGE : 1) * PAGE, began;
 	int i, map, histories, pipes[2];
-	unsigned char *memory;
+	unsigned char *memory, *mapping;
 	size_t size = 0;
 	cpu_set_t cpus;
 
 	if (argc != 6 && !named)
-		errx(1, "usage: hints [bind|lock|pin] NODE MIB NODE MIB SECONDS");
+		errx(1, "usage: hints [bind|huge|lock|pin] NODE MIB NODE MIB SECONDS");
 	argv += named;
 	for (i = 0; i < 2; i++) {
 		parts[i].node = atoi(argv[1 + 2 * i]);
 		parts[i].pages = strtoul(argv[2 + 2 * i], NULL, 10) * PAGES_MIB;
 		size += parts[i].pages * PAGE;
 	}
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
-	if (memory == MAP_FAILED || madvise(memory, size, MADV_NOHUGEPAGE))
+	mapping = mmap(NULL, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping == MAP_FAILED)
+		err(1, "mapping");
+	memory = mapping + (align - (uintptr_t)mapping % align) % align;
+	if (mprotect(memory, size, PROT_READ | PROT_WRITE) ||
+	    madvise(memory, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
 		err(1, "memory");
 	parts[0].start = memory;
 	parts[1].start = memory + parts[0].pages * PAGE;
@@ -203,13 +232,14 @@ int main(int argc, char **argv)
 		set_policy(POLICY_BIND, parts[1].node);
 	for (i = 0; i < 2; i++)
 		parts[i].began = count_on_node(&parts[i], parts[i].pages);
+	began = count_huge(memory);
 	touch(&parts[1], atof(argv[5]));
 
 	map = open("/proc/self/pagemap", O_RDONLY);
 	histories = open("/sys/kernel/debug/tiering/history", O_RDONLY);
 	/* First the levels: counting takes no page, but checking uses all. */
 	for (i = 0; i < 2; i++) {
-		parts[i].level = mean_level(&parts[i], map, histories);
+		parts[i].level = mean_level(&parts[i], map, histories, huge ? HUGE : 1);
 		parts[i].stay = count_on_node(&parts[i], parts[i].pages);
 	}
 	for (i = 0; i < 2; i++)
@@ -217,6 +247,7 @@ int main(int argc, char **argv)
 		       parts[i].name, parts[i].pages, parts[i].stay,
 		       (long)(parts[i].began - parts[i].stay), parts[i].level);
 	printf("pinned_stay=%lu ", count_on_node(&parts[0], PINNED));
+	printf("huge=%lu huge_end=%lu ", began, count_huge(memory));
 	printf("intact=%d\n", is_intact(&parts[0]) && is_intact(&parts[1]));
 	return 0;
 }

@@ -8,7 +8,7 @@
 policies="none naive dram-first remote-first migration-only kloc kloc-nomigrate kloc-random"
 policies="$policies kloc-allactive kloc-cap kloc-flat"
 [ ! -e /proc/sys/kernel/numa_balancing ] || policies="$policies autotiering-cpm autotiering-opm \
-autotiering-opm-bd autotiering-opm-x"
+autotiering-opm-bd autotiering-opm-x autotiering-random"
 
 tiering_begin 5
 

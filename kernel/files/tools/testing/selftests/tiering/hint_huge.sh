@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Huge pages of anonymous memory have one history each, and move as a whole.
+
+. ./_tiering.sh
+
+enabled=/sys/kernel/mm/transparent_hugepage/enabled
+tiering_begin 6
+[ -e $enabled ] || tiering_skip "needs CONFIG_TRANSPARENT_HUGEPAGE"
+tiering_scan_often
+
+# Fast memory of another socket would have room.
+tiering_group tiering-huge cpuset
+echo "$fast,$slow" >"$groups/tiering-huge/cpuset.mems"
+case $(cat $enabled) in *\[never\]*) echo madvise >$enabled; was=never ;; esac
+
+tiering_clean() {
+	rmdir "$groups/tiering-huge"
+	[ -z "$was" ] || echo $was >$enabled
+}
+
+# run COLD: use 16 MiB of huge pages of slow memory, with COLD MiB of cold memory in fast memory
+run() {
+	text=$(tiering_in_group tiering-huge hints huge "$fast" "$1" "$slow" 16 6)
+	tiering_note "$(cat $tiering/policy): $text"
+}
+
+is() { # FIELD RELATION NUMBER: compare what the last run has printed
+	[ "$(tiering_of "$1" "$text")" "$2" "$3" ]
+}
+
+tiering_select autotiering-cpm
+tiering_drop_caches
+run 2
+tiering_check "there are huge pages" is huge -ge 4096
+tiering_check "they come to free fast memory" is hot_stay -lt 1024
+tiering_check "they stay huge" is huge_end -eq "$(tiering_of huge "$text")"
+tiering_check "the contents are as before" is intact -eq 1
+# NUMA balancing would move them without a policy of hint faults, too.
+echo 0 >/proc/sys/kernel/numa_balancing
+tiering_select naive
+tiering_drop_caches
+run 2
+tiering_control "naive moves huge pages" is hot_stay -lt 4096
+echo 1 >/proc/sys/kernel/numa_balancing
+tiering_select autotiering-opm
+tiering_drop_caches
+run $(($(tiering_free "$fast") / 2048 * 2 + 16))
+tiering_check "autotiering-opm: the contents are as before" is intact -eq 1
+tiering_end
