@@ -179,7 +179,7 @@ static int tiering_start(const struct tiering_policy *policy,
 	if (error)
 		return error;
 	if (policy->needs & TIERING_RECORDS)
-		error = tiering_pages_start(spares);
+		error = tiering_pages_start(spares, policy->needs & TIERING_HINTS);
 	/* The policy "none" needs no tiers. */
 	if (!error && policy->needs)
 		error = tiering_nodes_start(policy);
@@ -234,7 +234,7 @@ int tiering_select(const char *name)
 
 	if (policy && policy->needs & TIERING_RECORDS &&
 	    policy != rcu_access_pointer(tiering_selected))
-		tiering_pages_prepare(&spares);
+		tiering_pages_prepare(&spares, policy->needs & TIERING_HINTS);
 	tiering_lock();
 	old = tiering_selected_locked();
 	if (!policy) {

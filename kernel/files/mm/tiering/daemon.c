@@ -13,6 +13,7 @@
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/swap.h>
+#include <linux/tiering.h>
 #include <linux/timekeeping.h>
 
 #include "internal.h"
@@ -105,6 +106,9 @@ static unsigned int tiering_move(struct tiering_node *tn, struct tiering_batch *
 {
 	unsigned int moved = tiering_migrate(tn, b);
 
+	/* Hint faults look for the room that was made. */
+	if (moved && !b->promote && tiering_is_hinting())
+		tiering_drain_free();
 	tn->budget -= (s64)moved * PAGE_SIZE;
 	return moved;
 }

@@ -8,9 +8,12 @@
  */
 #include <linux/cpuset.h>
 #include <linux/memory-tiers.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/mm_inline.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/numa_balancing.h>
 #include <linux/srcu.h>
 #include <linux/tiering.h>
 #include <linux/timekeeping.h>
@@ -18,6 +21,9 @@
 #include "internal.h"
 
 #include <trace/events/tiering.h>
+
+/* The largest number of pages that a fault demotes for others. */
+#define TIERING_HINT_DEFICIT	15L
 
 /* Called by tiering_folio_new(). */
 void __tiering_folio_new(struct folio *folio)
@@ -51,6 +57,32 @@ static void tiering_hint_note_task(struct folio *folio)
 							 current->pid));
 }
 
+/*
+ * Test whether the policy is asked about a fault. Between nodes of fast memory, NUMA
+ * balancing decides first whether the folio follows the task: one that tasks of several
+ * nodes share would go back and forth.
+ */
+static bool tiering_hint_counts(struct folio *folio)
+{
+	int nid = folio_nid(folio);
+
+	if (!tiering_is_slow(nid))
+		return should_numa_migrate_memory(current, folio, nid,
+						  raw_smp_processor_id());
+	tiering_hint_note_task(folio);
+	return true;
+}
+
+/* Test whether the limits of fast memory allow page cache to come. */
+static bool tiering_hint_allowed(struct folio *folio, int nid)
+{
+	if (!READ_ONCE(tiering_limits) || !folio_is_file_lru(folio) ||
+	    !tiering_is_slow(folio_nid(folio)) || tiering_is_slow(nid))
+		return true;
+	return tiering_limit_node(nid, folio_nr_pages(folio)) &&
+	       tiering_memcg_may_promote(folio, 0);
+}
+
 /**
  * tiering_hint_fault() - ask the selected policy where a folio should be
  * @folio: the folio, of which tiering_folio_hinted() was told
@@ -68,18 +100,21 @@ int tiering_hint_fault(struct folio *folio, int cpu_nid)
 	struct tiering_node *tn;
 	int nid = NUMA_NO_NODE;
 
-	tiering_hint_note_task(folio);
+	if (!tiering_hint_counts(folio))
+		return NUMA_NO_NODE;
 	rcu_read_lock();
 	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[cpu_nid]);
 	if (policy && policy->hint_fault && tn)
 		nid = policy->hint_fault(tn, folio, tiering_page_history(folio),
 					 cpu_nid);
+	/* The cpuset may allow other fast memory. */
+	if (nid != NUMA_NO_NODE && !node_isset(nid, cpuset_current_mems_allowed))
+		nid = tiering_better_node(folio, cpu_nid);
+	if (nid != NUMA_NO_NODE && !tiering_hint_allowed(folio, nid))
+		nid = NUMA_NO_NODE;
 	rcu_read_unlock();
-	if (nid == folio_nid(folio) ||
-	    (nid != NUMA_NO_NODE && !node_isset(nid, cpuset_current_mems_allowed)))
-		return NUMA_NO_NODE;
-	return nid;
+	return nid == folio_nid(folio) ? NUMA_NO_NODE : nid;
 }
 
 /* Called by tiering_makes_room(). */
@@ -99,18 +134,21 @@ bool __tiering_makes_room(struct folio *folio, int nid)
 }
 
 /*
- * Demote as many pages as a folio has. Only one task at a time demotes, so that a burst
- * of faults does not empty the node; the others go on as without room.
+ * Demote as many pages as a folio has, and some for tasks that found none. Only one task
+ * at a time demotes, so that a burst of faults does not empty the node; the others go on
+ * without, and leave a deficit. Return: true if this task was the one.
  */
-static void tiering_hint_make_room(struct folio *folio, int nid)
+static bool tiering_hint_make_room(struct folio *folio, int nid)
 {
 	struct tiering_batch b = {
 		.folios = LIST_HEAD_INIT(b.folios),
 		.room = LONG_MAX,
-		.most = folio_nr_pages(folio),
+		.most = folio_nr_pages(folio) +
+			clamp(-tiering_room(nid), 0L, TIERING_HINT_DEFICIT),
 	};
 	const struct tiering_policy *policy;
 	struct tiering_node *tn;
+	bool is_one = false;
 	int index;
 
 	index = srcu_read_lock(&tiering_srcu);
@@ -118,13 +156,16 @@ static void tiering_hint_make_room(struct folio *folio, int nid)
 	tn = srcu_dereference(tiering_near[nid], &tiering_srcu);
 	if (policy && policy->hint_room && tn && tn->nid == nid &&
 	    mutex_trylock(&tn->making_room)) {
+		is_one = true;
 		policy->hint_room(tn, &b, folio_order(folio));
 		if (b.why == TIERING_DEMOTED_PAIR)
 			b.pair = folio;
-		tiering_migrate(tn, &b);
+		if (tiering_migrate(tn, &b))
+			tiering_drain_free();
 		mutex_unlock(&tn->making_room);
 	}
 	srcu_read_unlock(&tiering_srcu, index);
+	return is_one;
 }
 
 /* Called by tiering_hint_begin(). */
@@ -133,10 +174,10 @@ void __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int ni
 	hint->began = ktime_get_mono_fast_ns();
 	hint->room_ns = 0;
 	if (!tiering_is_slow(folio_nid(folio)) ||
-	    tiering_room(nid) > (long)folio_nr_pages(folio))
+	    tiering_is_balanced(nid, folio_nr_pages(folio), folio_order(folio)))
 		return;
-	tiering_hint_make_room(folio, nid);
-	hint->room_ns = ktime_get_mono_fast_ns() - hint->began;
+	if (tiering_hint_make_room(folio, nid))
+		hint->room_ns = ktime_get_mono_fast_ns() - hint->began;
 }
 
 /* Called by tiering_hint_end(). */

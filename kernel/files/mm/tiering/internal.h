@@ -38,12 +38,14 @@ void tiering_wake_all(void);
 /* room.c */
 long tiering_room_to_fill(int nid);
 long tiering_room_to_min(int nid);
+bool tiering_is_balanced(int nid, unsigned int pages, unsigned int order);
+void tiering_drain_free(void);
 void tiering_wake_kswapd(int nid);
 
 /* page.c */
-void tiering_pages_prepare(struct llist_head *spares);
+void tiering_pages_prepare(struct llist_head *spares, bool is_hinting);
 void tiering_pages_unprepare(struct llist_head *spares);
-int tiering_pages_start(struct llist_head *spares);
+int tiering_pages_start(struct llist_head *spares, bool is_hinting);
 void tiering_pages_stop(void);
 void tiering_pages_online(unsigned long pfn, unsigned long count);
 void tiering_pages_offline(unsigned long pfn, unsigned long count);
@@ -52,6 +54,7 @@ void tiering_next_scan(void);
 unsigned int tiering_page_use(struct folio *folio);
 void tiering_page_scan(struct folio *folio);
 void tiering_page_hint(struct folio *folio);
+bool tiering_page_was_used(struct folio *folio);
 bool tiering_page_pinned(struct folio *folio);
 void tiering_page_new(struct folio *folio);
 void tiering_page_freed(struct folio *folio);

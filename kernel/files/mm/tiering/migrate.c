@@ -336,6 +336,11 @@ void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b)
 
 		if (!folio)
 			continue;
+		/* Another folio may be there by now, which nobody wants in fast memory. */
+		if (tiering_is_hinting() && !tiering_page_was_used(folio)) {
+			folio_put(folio);
+			continue;
+		}
 		if (tiering_is_slow(folio_nid(folio)) && tiering_fits(b, folio)) {
 			tiering_take(tn, b, folio, NULL);
 			continue;
@@ -617,12 +622,16 @@ unsigned long tiering_lruvec_files(struct lruvec *lruvec, int nid)
 }
 
 /* Note for its context that a folio has not moved. It counts as used in this scan. */
-static void tiering_stayed(struct folio *folio)
+static void tiering_stayed(const struct tiering_batch *b, struct folio *folio)
 {
 	struct knode *knode;
 
-	if (folio_test_anon(folio))
+	/* Anonymous memory has no context: put it back among the youngest. */
+	if (folio_test_anon(folio)) {
+		if (!b->promote && !folio_test_unevictable(folio))
+			folio_set_active(folio);
 		return;
+	}
 	rcu_read_lock();
 	tiering_page_use(folio);
 	knode = tiering_grouping->find(folio_mapping(folio));
@@ -654,7 +663,7 @@ unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b)
 			      &moved);
 	/* A folio that failed counts as used, so that it is not tried again soon. */
 	list_for_each_entry(folio, &b->folios, lru)
-		tiering_stayed(folio);
+		tiering_stayed(b, folio);
 	putback_movable_pages(&b->folios);
 
 	b->full = target.full;

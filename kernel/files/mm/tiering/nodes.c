@@ -207,7 +207,7 @@ static int tiering_distance(int from, int to)
 /* kswapd's mark must hold after the move, as in migrate_balanced_pgdat(). */
 static bool tiering_has_room(int nid, unsigned int pages)
 {
-	return tiering_room(nid) > (long)pages;
+	return tiering_is_balanced(nid, pages, 0);
 }
 
 /**

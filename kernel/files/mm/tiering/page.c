@@ -82,21 +82,40 @@ static int tiering_sections_cover(unsigned long first, unsigned long end)
 	return 0;
 }
 
-static union tiering_page *tiering_records_alloc(void)
+/* Get the record of a new folio. */
+static union tiering_page tiering_page_birth(bool is_hinting, u16 scan)
 {
-	return kvcalloc(PAGES_PER_SECTION, sizeof(union tiering_page), GFP_KERNEL);
+	return (union tiering_page) {
+		.use.history = is_hinting ? TIERING_BIRTH : 0,
+		.scan = scan,
+	};
 }
 
-/* Take records from the list of spares, or allocate them. Clears the list's link. */
-static union tiering_page *tiering_records_take(struct llist_head *spares)
+/* Allocate the records of a section. Its pages count as new: nobody knows their use. */
+static union tiering_page *tiering_records_alloc(bool is_hinting)
+{
+	union tiering_page *records;
+	unsigned long i;
+
+	records = kvcalloc(PAGES_PER_SECTION, sizeof(union tiering_page), GFP_KERNEL);
+	for (i = 0; records && is_hinting && i < PAGES_PER_SECTION; i++)
+		records[i] = tiering_page_birth(true, 0);
+	return records;
+}
+
+/* Take records from the list of spares, or allocate them. Overwrites the list's link. */
+static union tiering_page *tiering_records_take(struct llist_head *spares,
+						bool is_hinting)
 {
 	struct llist_node *node = __llist_del_all(spares);
+	union tiering_page *records;
 
 	if (!node)
-		return tiering_records_alloc();
+		return tiering_records_alloc(is_hinting);
 	spares->first = node->next;
-	node->next = NULL;
-	return (union tiering_page *)node;
+	records = (union tiering_page *)node;
+	records[0] = tiering_page_birth(is_hinting, 0);
+	return records;
 }
 
 /* Set the records of a section that the table covers. Return: the old records. */
@@ -112,13 +131,14 @@ static union tiering_page *tiering_section_set(unsigned long number,
 /**
  * tiering_pages_prepare() - allocate records for all online memory
  * @spares: list of the records for tiering_pages_start()
+ * @is_hinting: the policy needs hint faults
  *
  * Takes long on machines with much memory, so the caller holds no locks yet. Stops
  * early when out of memory.
  *
  * Context: may sleep.
  */
-void tiering_pages_prepare(struct llist_head *spares)
+void tiering_pages_prepare(struct llist_head *spares, bool is_hinting)
 {
 	union tiering_page *records;
 	unsigned long number;
@@ -126,7 +146,7 @@ void tiering_pages_prepare(struct llist_head *spares)
 	for (number = 0; number <= __highest_present_section_nr; number++) {
 		if (!online_section_nr(number))
 			continue;
-		records = tiering_records_alloc();
+		records = tiering_records_alloc(is_hinting);
 		if (!records)
 			break;
 		__llist_add((struct llist_node *)records, spares);
@@ -149,11 +169,12 @@ void tiering_pages_unprepare(struct llist_head *spares)
 /**
  * tiering_pages_start() - set up the records of all online memory
  * @spares: records from tiering_pages_prepare()
+ * @is_hinting: the policy needs hint faults
  *
  * Context: memory hotplug is locked.
  * Return: 0, or -ENOMEM; after an error, the caller calls tiering_pages_stop().
  */
-int tiering_pages_start(struct llist_head *spares)
+int tiering_pages_start(struct llist_head *spares, bool is_hinting)
 {
 	unsigned long number, first = ULONG_MAX, end = 0;
 	int error;
@@ -170,7 +191,7 @@ int tiering_pages_start(struct llist_head *spares)
 
 		if (!online_section_nr(number))
 			continue;
-		records = tiering_records_take(spares);
+		records = tiering_records_take(spares, is_hinting);
 		if (records)
 			tiering_section_set(number, records);
 		else
@@ -186,7 +207,7 @@ static void tiering_pages_add(unsigned long first, unsigned long end)
 	if (tiering_sections_cover(first, end))
 		goto failed;
 	for (number = first; number < end; number++) {
-		union tiering_page *records = tiering_records_alloc();
+		union tiering_page *records = tiering_records_alloc(tiering_is_hinting());
 
 		if (!records)
 			goto failed;
@@ -335,15 +356,6 @@ static u8 tiering_history_now(union tiering_page page)
 	       tiering_history(page, READ_ONCE(tiering_scan));
 }
 
-/* Get the record of a new folio. */
-static union tiering_page tiering_page_birth(bool is_hinting, u16 scan)
-{
-	return (union tiering_page) {
-		.use.history = is_hinting ? TIERING_BIRTH : 0,
-		.scan = scan,
-	};
-}
-
 /* Count a folio that is freed or moved back before the policy's last copy has paid. */
 static void tiering_page_leaves(union tiering_page page, struct folio *folio,
 				enum tiering_event event)
@@ -450,6 +462,17 @@ void tiering_page_hint(struct folio *folio)
 }
 
 /**
+ * tiering_page_was_used() - test whether a folio was used since it was new or moved
+ * @folio: the folio
+ *
+ * Return: true if it was.
+ */
+bool tiering_page_was_used(struct folio *folio)
+{
+	return tiering_folio_read(folio).use.uses;
+}
+
+/**
  * tiering_page_pinned() - test whether a folio has moved too often to be demoted
  * @folio: the folio, of page cache
  *
@@ -514,7 +537,8 @@ void tiering_page_move(struct folio *src, struct folio *dst,
 	/* Compaction moves within a node: the record stays the same. */
 	if (folio_nid(src) != folio_nid(dst)) {
 		/* By now @dst, not @src, is in the page cache. */
-		tiering_page_leaves(now, dst, TIERING_RETURNED);
+		if (tiering_is_slow(folio_nid(src)) != tiering_is_slow(folio_nid(dst)))
+			tiering_page_leaves(now, dst, TIERING_RETURNED);
 		tiering_use_move(&now.use, why < TIERING_REASONS ? why + 1 : 0);
 		now.moved = READ_ONCE(tiering_scan);
 	}

@@ -49,6 +49,7 @@
  *	POLICY_AUTOTIERING_MOST. Folios up to this level are victims
  * @seen: the lowest level of the folios that were checked since then
  * @looks: number of folios that were checked since then
+ * @waiting: the largest order of the folios that wait for the daemon
  * @order: the least order of a victim
  * @is_exact: victims have exactly this order
  *
@@ -60,6 +61,7 @@ struct policy_autotiering_levels {
 	unsigned int lowest;
 	unsigned int seen;
 	unsigned int looks;
+	unsigned int waiting;
 	unsigned int order;
 	bool is_exact;
 };
@@ -162,6 +164,16 @@ static bool policy_autotiering_choose_anon(struct tiering_node *tn, struct folio
 	return is_lowest && policy_autotiering_fits(levels, folio);
 }
 
+/*
+ * Leave out a cgroup in one of two calls. Cgroups take turns in all calls, and with an
+ * even number of them each kind would always meet the same ones.
+ */
+static void policy_autotiering_skip(struct tiering_node *tn)
+{
+	if (get_random_u32_below(2))
+		policy_lru_skip(tn);
+}
+
 /* Take the least accessed folios. Checks @looks times 32 folios of each kind. */
 static long policy_autotiering_take(struct tiering_node *tn, struct tiering_batch *b,
 				    unsigned int order, unsigned int looks)
@@ -173,6 +185,7 @@ static long policy_autotiering_take(struct tiering_node *tn, struct tiering_batc
 	if (policy_lru_take_few(tn, b, NULL, TIERING_FILE,
 				policy_autotiering_choose_file, looks))
 		return b->pages;
+	policy_autotiering_skip(tn);
 	return policy_lru_take_few(tn, b, NULL, TIERING_ANON,
 				   policy_autotiering_choose_anon, looks);
 }
@@ -183,13 +196,28 @@ static int policy_autotiering_cpm_hint(struct tiering_node *tn, struct folio *fo
 	return tiering_better_node(folio, cpu_nid);
 }
 
-/* Promote to the nearest fast node even if it is full: hint_room makes room. */
+/*
+ * Test whether a folio should be in fast memory, which has no room for it: @nid is the
+ * best node that has. Free fast memory needs no victim, so that the level does not
+ * matter there.
+ */
+static bool policy_autotiering_waits(struct tiering_node *tn, struct folio *folio,
+				     unsigned int history, int nid)
+{
+	return tiering_is_slow(folio_nid(folio)) &&
+	       (nid == NUMA_NO_NODE || tiering_is_slow(nid)) &&
+	       policy_autotiering_is_hot(tn, history);
+}
+
+/* Promote to the nearest fast node even if all are full: hint_room makes room. */
 static int policy_autotiering_opm_hint(struct tiering_node *tn, struct folio *folio,
 				       unsigned int history, int cpu_nid)
 {
-	if (!tiering_is_slow(folio_nid(folio)))
-		return tiering_better_node(folio, cpu_nid);
-	return policy_autotiering_is_hot(tn, history) ? tn->nid : NUMA_NO_NODE;
+	int nid = tiering_better_node(folio, cpu_nid);
+
+	if (policy_autotiering_waits(tn, folio, history, nid))
+		return tn->nid;
+	return nid;
 }
 
 static long policy_autotiering_opm_room(struct tiering_node *tn,
@@ -203,6 +231,7 @@ static long policy_autotiering_x_room(struct tiering_node *tn, struct tiering_ba
 				      unsigned int order)
 {
 	b->why = TIERING_DEMOTED_PAIR;
+	b->most = 1U << order;
 	return policy_autotiering_take(tn, b, order, 1);
 }
 
@@ -227,6 +256,7 @@ static long policy_autotiering_random_room(struct tiering_node *tn,
 	levels->is_exact = false;
 	if (policy_lru_take_few(tn, b, NULL, kind, policy_autotiering_choose_any, 1))
 		return b->pages;
+	policy_autotiering_skip(tn);
 	kind = kind == TIERING_FILE ? TIERING_ANON : TIERING_FILE;
 	return policy_lru_take_few(tn, b, NULL, kind, policy_autotiering_choose_any, 1);
 }
@@ -243,37 +273,47 @@ static long policy_autotiering_pages(const struct tiering_node *tn)
 static int policy_autotiering_bd_hint(struct tiering_node *tn, struct folio *folio,
 				      unsigned int history, int cpu_nid)
 {
-	bool is_slow = tiering_is_slow(folio_nid(folio));
-	int nid;
+	struct policy_autotiering_levels *levels = tn->priv;
+	int nid = tiering_better_node(folio, cpu_nid);
 
-	if (is_slow && !policy_autotiering_is_hot(tn, history))
-		return NUMA_NO_NODE;
-	nid = tiering_better_node(folio, cpu_nid);
-	if (is_slow && nid == NUMA_NO_NODE)
+	if (policy_autotiering_waits(tn, folio, history, nid)) {
+		if (folio_order(folio) > READ_ONCE(levels->waiting))
+			WRITE_ONCE(levels->waiting, folio_order(folio));
 		tiering_queue_hot(tn, folio);
-	if (tiering_room(tn->nid) < policy_autotiering_pages(tn) / POLICY_AUTOTIERING_WAKE)
 		tiering_wake(tn);
+	} else if (tiering_room(tn->nid) <
+		   policy_autotiering_pages(tn) / POLICY_AUTOTIERING_WAKE) {
+		tiering_wake(tn);
+	}
 	return nid;
 }
 
-/* Refill the reserve, and make room for what waits. */
+/* Refill the reserve, and make room for what waits, one large folio at a time. */
 static long policy_autotiering_bd_fill_demote(struct tiering_node *tn,
 					      struct tiering_batch *b, long want)
 {
-	long missing = policy_autotiering_pages(tn) + READ_ONCE(tn->hot_count) -
-		       tiering_room(tn->nid);
+	const struct policy_autotiering_levels *levels = tn->priv;
+	unsigned int order = READ_ONCE(levels->waiting);
+	long missing = policy_autotiering_pages(tn) + READ_ONCE(tn->hot_count) +
+		       (1L << order) - 1 - tiering_room(tn->nid);
 
 	if (missing <= 0)
 		return 0;
 	b->why = TIERING_DEMOTED_OLD;
 	b->most = min(missing, TIERING_BATCH);
+	if (order && policy_autotiering_take(tn, b, order, POLICY_AUTOTIERING_BATCH_LOOKS))
+		return b->pages;
 	return policy_autotiering_take(tn, b, 0, POLICY_AUTOTIERING_BATCH_LOOKS);
 }
 
+/* Promote what waits. A large folio that finds no room waits again at its next fault. */
 static long policy_autotiering_bd_fill_promote(struct tiering_node *tn,
 					       struct tiering_batch *b, long room)
 {
+	struct policy_autotiering_levels *levels = tn->priv;
+
 	b->why = TIERING_PROMOTED_HINT;
+	WRITE_ONCE(levels->waiting, 0);
 	tiering_take_hot(tn, b);
 	return b->pages;
 }

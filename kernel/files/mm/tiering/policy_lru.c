@@ -79,3 +79,19 @@ long policy_lru_take(struct tiering_node *tn, struct tiering_batch *b,
 {
 	return policy_lru_take_few(tn, b, root, kind, choose, POLICY_LRU_LOOKS);
 }
+
+/**
+ * policy_lru_skip() - leave out the cgroup whose turn it is
+ * @tn: the node
+ *
+ * Context: may sleep.
+ */
+void policy_lru_skip(struct tiering_node *tn)
+{
+	struct mem_cgroup_reclaim_cookie cookie = {
+		.pgdat = NODE_DATA(tn->nid),
+	};
+	struct mem_cgroup *memcg = mem_cgroup_iter(NULL, NULL, &cookie);
+
+	mem_cgroup_iter_break(NULL, memcg);
+}

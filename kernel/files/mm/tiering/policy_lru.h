@@ -13,5 +13,6 @@ long policy_lru_take_few(struct tiering_node *tn, struct tiering_batch *b,
 long policy_lru_take(struct tiering_node *tn, struct tiering_batch *b,
 		     struct mem_cgroup *root, enum tiering_kind kind,
 		     tiering_choose_t choose);
+void policy_lru_skip(struct tiering_node *tn);
 
 #endif /* _MM_TIERING_POLICY_LRU_H */

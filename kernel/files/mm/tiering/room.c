@@ -10,11 +10,14 @@
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
+#include <linux/preempt.h>
 #include <linux/sched/sysctl.h>
 #include <linux/smp.h>
 #include <linux/swap.h>
+#include <linux/tiering.h>
 #include <linux/vmstat.h>
 
+#include "../internal.h"
 #include "internal.h"
 
 /* Get the watermark up to which kswapd makes room, as in pgdat_balanced(). */
@@ -26,15 +29,20 @@ static enum zone_watermarks tiering_mark(void)
 
 /*
  * Count the free pages of a zone for allocations that may use ZONE_MOVABLE. Include
- * this CPU's page lists, which may hold an eighth of the zone.
+ * this CPU's page lists, which may hold an eighth of the zone. Do not include them
+ * under a policy of hint faults: NUMA balancing does not, and would refuse to promote
+ * what the policy finds room for.
  */
 static long tiering_free(struct zone *zone)
 {
 	long pages = zone_page_state(zone, NR_FREE_PAGES) -
 		     zone->lowmem_reserve[ZONE_MOVABLE];
 
-	/* A hint: this task may migrate, and the CPU changes its count meanwhile. */
-	pages += data_race(raw_cpu_ptr(zone->per_cpu_pageset)->count);
+	if (tiering_is_hinting())
+		pages -= READ_ONCE(zone->nr_free_highatomic);
+	else
+		/* A hint: this task may migrate, and the CPU changes its count. */
+		pages += data_race(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 	return max(pages, 0L);
 }
 
@@ -124,6 +132,44 @@ long tiering_room_to_min(int nid)
 bool tiering_is_short(int nid)
 {
 	return tiering_above(nid, tiering_mark(), 2) < 0;
+}
+
+/**
+ * tiering_is_balanced() - test whether NUMA balancing may move pages to a node
+ * @nid: the node
+ * @pages: number of pages
+ * @order: a free block of this order is needed; 0 for the test of NUMA balancing
+ *
+ * Return: true if one zone is above WMARK_HIGH after that, as in
+ * migrate_balanced_pgdat().
+ */
+bool tiering_is_balanced(int nid, unsigned int pages, unsigned int order)
+{
+	struct zone *zones = NODE_DATA(nid)->node_zones;
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		if (managed_zone(&zones[i]) &&
+		    zone_watermark_ok(&zones[i], order,
+				      high_wmark_pages(&zones[i]) + pages,
+				      ZONE_MOVABLE, ALLOC_CMA))
+			return true;
+	return false;
+}
+
+/**
+ * tiering_drain_free() - move the free pages of this CPU's lists to their zones
+ *
+ * Watermarks do not count the lists: pages that were demoted a moment ago, and are
+ * free, would make no room.
+ *
+ * Context: may sleep on PREEMPT_RT.
+ */
+void tiering_drain_free(void)
+{
+	migrate_disable();
+	drain_local_pages(NULL);
+	migrate_enable();
 }
 
 /**

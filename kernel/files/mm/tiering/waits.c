@@ -55,9 +55,10 @@ static int tiering_waits_show(struct seq_file *file, void *unused)
 	for (bucket = 0; bucket < TIERING_WAITS; bucket++) {
 		unsigned long count = 0;
 
-		/* The CPU may change its count meanwhile. */
-		for_each_possible_cpu(cpu)
+		for_each_possible_cpu(cpu) {
+			/* The CPU may change its count meanwhile. */
 			count += data_race(per_cpu(tiering_waits, cpu)[bucket]);
+		}
 		if (count)
 			seq_printf(file, "%llu %lu\n", tiering_wait_least(bucket),
 				   count);

@@ -169,13 +169,13 @@ static void page_test_spare_records(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		records = tiering_records_alloc();
+		records = tiering_records_alloc(false);
 		KUNIT_ASSERT_NOT_NULL(test, records);
 		__llist_add((struct llist_node *)records, &spares);
 	}
 	/* No spare is left: the third one is allocated. */
 	for (i = 0; i < 3; i++) {
-		records = tiering_records_take(&spares);
+		records = tiering_records_take(&spares, false);
 		KUNIT_ASSERT_NOT_NULL(test, records);
 		KUNIT_EXPECT_EQ(test, records[0].word, 0);
 		kvfree(records);
@@ -183,9 +183,29 @@ static void page_test_spare_records(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, llist_empty(&spares));
 }
 
+/*
+ * With hint faults, pages from before the policy count as used, like new ones: the
+ * least used pages are demoted first.
+ */
+static void page_test_spare_records_are_new(struct kunit *test)
+{
+	union tiering_page *records = tiering_records_alloc(true);
+	LLIST_HEAD(spares);
+
+	KUNIT_ASSERT_NOT_NULL(test, records);
+	__llist_add((struct llist_node *)records, &spares);
+	records = tiering_records_take(&spares, true);
+	KUNIT_EXPECT_EQ(test, records[0].use.history, TIERING_BIRTH);
+	KUNIT_EXPECT_EQ(test, records[1].use.history, TIERING_BIRTH);
+	KUNIT_EXPECT_EQ(test, records[PAGES_PER_SECTION - 1].use.history, TIERING_BIRTH);
+	KUNIT_EXPECT_EQ(test, records[0].use.uses, 0);
+	kvfree(records);
+}
+
 static struct kunit_case page_test_cases[] = {
 	KUNIT_CASE(page_test_sections),
 	KUNIT_CASE(page_test_spare_records),
+	KUNIT_CASE(page_test_spare_records_are_new),
 	KUNIT_CASE(page_test_history_shifts),
 	KUNIT_CASE(page_test_history_wraps),
 	KUNIT_CASE(page_test_scan_shifts),

@@ -45,7 +45,8 @@ journal_data "$dir/file" 2>/dev/null || tiering_skip "needs ext4"
 kloc_trace invalidate_bh_lrus
 echo 100000 >$tiering/scan_us
 before=$(unmovable)
-tiering_in_group kloc-journal dd if=/dev/zero of="$dir/file" bs=65536 count=64 conv=notrunc 2>/dev/null
+tiering_in_group kloc-journal \
+	dd if=/dev/zero of="$dir/file" bs=65536 count=64 conv=notrunc 2>/dev/null
 tiering_control "pages are found held without a limit" are_found_held
 echo 0 >"$limit"
 tiering_check "pages are found held by the journal" tiering_wait 10 are_found_held

@@ -3,11 +3,11 @@
  * hints [OPTION] NODE MIB NODE MIB SECONDS - use hot pages beside cold ones
  *
  * Allocates a cold and a hot part, each on a node with its size, in one mapping of base
- * pages, or of huge ones, and in one thread. Uses each hot page over and over, for some CPU time. Prints
- * how many pages each part has, how many are on its node and how many have left it; the
- * mean level of each part times 10, the bits in the histories of its pages, -1 without
- * such histories; how many pages are parts of huge ones at first and at the end; and
- * intact=1 if all contents are as before.
+ * pages, or of huge ones, and in one thread. Uses each hot page over and over, for some
+ * CPU time. Prints how many pages each part has, how many are on its node and how many
+ * have left it; the mean level of each part times 10, the bits in the histories of its
+ * pages, -1 without such histories; how many pages are parts of huge ones at first and at
+ * the end; and intact=1 if all contents are as before.
  *
  * bind: the hot part keeps a memory policy, MPOL_BIND to its node
  * huge: the pages are huge where there are any; sizes are multiples of 2 MiB

@@ -6,7 +6,7 @@
 
 . ./_tiering.sh
 
-tiering_begin 14
+tiering_begin 15
 tiering_scan_often
 
 # Fast memory of another socket would have room.
@@ -73,6 +73,7 @@ tiering_check "opm-x: pages change places" \
 tiering_check "opm-x: the contents are as before" is intact -eq 1
 tiering_select autotiering-opm-bd
 run ""
+tiering_check "opm-bd: hot pages come to full fast memory" is hot_stay -lt 512
 tiering_check "opm-bd: the contents are as before" is intact -eq 1
 
 waited=$(traced autotiering-opm "room_ns=[1-9]")
