@@ -138,7 +138,7 @@ static unsigned long count_on_node(const struct part *part, unsigned long pages)
 /* Count the pages of the mapping that are parts of huge pages. */
 static unsigned long count_huge(const unsigned char *memory)
 {
-	unsigned long start, kib, pages = 0;
+	unsigned long start, end, kib, pages = 0;
 	FILE *maps = fopen("/proc/self/smaps", "r");
 	bool inside = false;
 	char line[512];
@@ -146,7 +146,7 @@ static unsigned long count_huge(const unsigned char *memory)
 	if (!maps)
 		err(1, "smaps");
 	while (fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%*x ", &start) == 1)
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
 			inside = start == (uintptr_t)memory;
 		else if (inside && sscanf(line, "AnonHugePages: %lu", &kib) == 1)
 			pages += kib * 1024 / PAGE;
