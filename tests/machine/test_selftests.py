@@ -25,8 +25,10 @@ OF_ONE_SOCKET = {
     # What these show does not depend on the nodes.
     *("kloc/charged.sh", "kloc/collapse.sh", "kloc/ids.sh", "kloc/opened_before.sh"),
     *("kloc/scan.sh", "kloc/split.sh", "kloc/stat_while_switching.sh"),
+    # These allow their pages the nodes of one socket.
+    *("tiering/hint_huge.sh", "tiering/opm.sh"),
 }
-"""Selftests of contexts that run on one socket only."""
+"""Selftests that run on one socket only."""
 
 ON_TWO_SOCKETS = [
     script
