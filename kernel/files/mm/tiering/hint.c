@@ -160,7 +160,9 @@ static bool tiering_hint_make_room(struct folio *folio, int nid)
 		policy->hint_room(tn, &b, folio_order(folio));
 		if (b.why == TIERING_DEMOTED_PAIR)
 			b.pair = folio;
-		if (tiering_migrate(tn, &b))
+		/* The allocation checks the watermark before it takes from a list. */
+		if (tiering_migrate(tn, &b) &&
+		    tiering_room_to_fill(nid) <= (long)folio_nr_pages(folio))
 			tiering_drain_free();
 		mutex_unlock(&tn->making_room);
 	}
