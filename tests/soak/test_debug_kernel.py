@@ -38,9 +38,9 @@ for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
     if grep -q 'not ok' $result; then exit 1; fi
 done
-for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-daemon tiering-kloc-copies \
-    tiering-kloc-slab tiering-memcg tiering-migrate tiering-nodes tiering-page tiering-place \
-    tiering-register tiering-room tiering-sample; do
+for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-autotiering tiering-daemon \
+    tiering-kloc-copies tiering-kloc-slab tiering-memcg tiering-migrate tiering-nodes tiering-page \
+    tiering-place tiering-register tiering-room tiering-sample tiering-waits; do
     grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
 done
 """

@@ -62,7 +62,6 @@ static const struct tiering_grouping kloc_grouping = {
 	.kind		= kloc_kind,
 	.add		= knode_add_obj,
 	.note		= knode_note_pages,
-	.is_inuse	= knode_inuse,
 	.walk		= itr_knode_cache,
 	.walk_slab	= itr_knode_slab,
 };

@@ -24,7 +24,6 @@
  * @kind: the kind of a context's pages
  * @add: note that a folio, which is locked, was added to a context
  * @note: note that a context has pages on a node
- * @is_inuse: test whether a context is active
  * @walk: find and hold up to TIERING_WALK folios of a context. Returns the number of
  *	folios, which may be 0 before @walk->done is set
  * @walk_slab: find objects of a context on relocatable slabs that @choose accepts.
@@ -46,7 +45,6 @@ struct tiering_grouping {
 	enum tiering_kind (*kind)(const struct knode *knode);
 	void (*add)(struct knode *knode, struct folio *folio);
 	void (*note)(struct knode *knode, int nid);
-	bool (*is_inuse)(const struct knode *knode);
 	unsigned int (*walk)(struct tiering_walk *walk, struct folio **folios);
 	unsigned int (*walk_slab)(const struct knode *knode,
 				  bool (*choose)(const void *object),

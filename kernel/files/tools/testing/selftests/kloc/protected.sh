@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Pages that memory.low of a cgroup and of its parent protects stay in fast memory. Unprotected
-# pages are demoted.
+# Pages that memory.low or memory.min of a cgroup and of its parent protects stay in fast memory.
+# Unprotected pages are demoted.
 
 . ./_kloc.sh
 
-kloc_begin 4
+kloc_begin 6
 tiering_group kloc-low memory
 echo +memory >"$groups/kloc-low/cgroup.subtree_control"
 mkdir "$groups/kloc-low/below"
@@ -39,6 +39,19 @@ kloc_demote_all
 tiering_check "unprotected pages are demoted" tiering_wait 20 has_left other
 tiering_check "protected pages were found, and stayed" tiering_wait 20 was_spared 1000
 tiering_control "none of it is left ($(kloc_context "$dir/low" fast) pages are)" has_left low
+
+# memory.min protects, too.
+echo 64M >"$groups/kloc-low/memory.min"
+echo 64M >"$groups/kloc-low/below/memory.min"
+echo 0 >"$groups/kloc-low/memory.low"
+echo 0 >"$groups/kloc-low/below/memory.low"
+spared=$(tiering_stat file not_moved_protected)
+tiering_check "memory.min protects pages" tiering_wait 20 was_spared 1000
+tiering_control "none of it is left under memory.min" has_left low
+echo 0 >"$groups/kloc-low/memory.min"
+echo 0 >"$groups/kloc-low/below/memory.min"
+echo 64M >"$groups/kloc-low/memory.low"
+echo 64M >"$groups/kloc-low/below/memory.low"
 
 # A group has no more than its parent gives.
 echo 0 >"$groups/kloc-low/memory.low"
