@@ -54,7 +54,7 @@ void __tiering_folio_scanned(struct folio *folio, unsigned long pfn);
 void __tiering_folio_hinted(struct folio *folio);
 int tiering_hint_fault(struct folio *folio, int cpu_nid);
 bool __tiering_makes_room(struct folio *folio, int nid);
-void __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int nid);
+bool __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int nid);
 void __tiering_hint_end(const struct tiering_hint *hint, int src, int nid,
 			unsigned int moved);
 void __tiering_folio_misplaced(struct folio *src, struct folio *dst);
@@ -184,9 +184,10 @@ static inline bool __tiering_makes_room(struct folio *folio, int nid)
 	return false;
 }
 
-static inline void __tiering_hint_begin(struct tiering_hint *hint,
+static inline bool __tiering_hint_begin(struct tiering_hint *hint,
 					struct folio *folio, int nid)
 {
+	return true;
 }
 
 static inline void __tiering_hint_end(const struct tiering_hint *hint, int src,
@@ -375,13 +376,13 @@ static inline bool tiering_makes_room(struct folio *folio, int nid)
  * Lets the policy make room on the node.
  *
  * Context: a hint fault, without the lock of the page table; may sleep.
+ * Return: false if the node has no room for the folio.
  */
-static inline void tiering_hint_begin(struct tiering_hint *hint,
+static inline bool tiering_hint_begin(struct tiering_hint *hint,
 				      struct folio *folio, int nid)
 {
 	hint->began = 0;
-	if (tiering_is_hinting())
-		__tiering_hint_begin(hint, folio, nid);
+	return !tiering_is_hinting() || __tiering_hint_begin(hint, folio, nid);
 }
 
 /**

@@ -108,7 +108,7 @@ static unsigned int tiering_move(struct tiering_node *tn, struct tiering_batch *
 
 	/* Hint faults look for the room that was made. */
 	if (moved && !b->promote && tiering_is_hinting())
-		tiering_drain_free();
+		tiering_drain_free(tn->nid);
 	tn->budget -= (s64)moved * PAGE_SIZE;
 	return moved;
 }
@@ -160,7 +160,9 @@ static unsigned int tiering_promote(const struct tiering_policy *policy,
 
 	if (!policy->fill_promote)
 		return 0;
-	limit = tiering_limit_room(tn->nid);
+	/* tiering_take_hot() has the limits of page cache among other pages. */
+	limit = policy->needs & TIERING_HINTS ? LONG_MAX :
+						tiering_limit_room(tn->nid);
 	b.room = min(tiering_room_to_fill(tn->nid), limit);
 	/* kswapd can make room on a full node; it cannot raise a limit. */
 	if (b.room <= 0) {

@@ -140,11 +140,11 @@ bool __tiering_makes_room(struct folio *folio, int nid)
  */
 static bool tiering_hint_make_room(struct folio *folio, int nid)
 {
+	const long deficit = clamp(-tiering_room(nid), 0L, TIERING_HINT_DEFICIT);
 	struct tiering_batch b = {
 		.folios = LIST_HEAD_INIT(b.folios),
 		.room = LONG_MAX,
-		.most = folio_nr_pages(folio) +
-			clamp(-tiering_room(nid), 0L, TIERING_HINT_DEFICIT),
+		.most = folio_nr_pages(folio) + deficit,
 	};
 	const struct tiering_policy *policy;
 	struct tiering_node *tn;
@@ -160,10 +160,13 @@ static bool tiering_hint_make_room(struct folio *folio, int nid)
 		policy->hint_room(tn, &b, folio_order(folio));
 		if (b.why == TIERING_DEMOTED_PAIR)
 			b.pair = folio;
-		/* The allocation checks the watermark before it takes from a list. */
+		/*
+		 * The allocation checks the watermark before it takes from a list of
+		 * this CPU, and others find no deficit any more.
+		 */
 		if (tiering_migrate(tn, &b) &&
-		    tiering_room_to_fill(nid) <= (long)folio_nr_pages(folio))
-			tiering_drain_free();
+		    (deficit || !tiering_may_alloc(nid, folio_order(folio))))
+			tiering_drain_free(nid);
 		mutex_unlock(&tn->making_room);
 	}
 	srcu_read_unlock(&tiering_srcu, index);
@@ -171,15 +174,17 @@ static bool tiering_hint_make_room(struct folio *folio, int nid)
 }
 
 /* Called by tiering_hint_begin(). */
-void __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int nid)
+bool __tiering_hint_begin(struct tiering_hint *hint, struct folio *folio, int nid)
 {
 	hint->began = ktime_get_mono_fast_ns();
 	hint->room_ns = 0;
 	if (!tiering_is_slow(folio_nid(folio)) ||
-	    tiering_is_balanced(nid, folio_nr_pages(folio), folio_order(folio)))
-		return;
+	    tiering_is_balanced(nid, folio_order(folio)))
+		return true;
 	if (tiering_hint_make_room(folio, nid))
 		hint->room_ns = ktime_get_mono_fast_ns() - hint->began;
+	/* Without this, faults would use up the pages below WMARK_LOW. */
+	return tiering_may_alloc(nid, folio_order(folio));
 }
 
 /* Called by tiering_hint_end(). */

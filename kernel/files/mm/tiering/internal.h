@@ -38,8 +38,8 @@ void tiering_wake_all(void);
 /* room.c */
 long tiering_room_to_fill(int nid);
 long tiering_room_to_min(int nid);
-bool tiering_is_balanced(int nid, unsigned int pages, unsigned int order);
-void tiering_drain_free(void);
+bool tiering_may_alloc(int nid, unsigned int order);
+void tiering_drain_free(int nid);
 void tiering_wake_kswapd(int nid);
 
 /* page.c */

@@ -260,7 +260,7 @@ bool tiering_memcg_may_add(unsigned int pages)
 
 /**
  * tiering_memcg_may_promote() - test whether limits of a folio's cgroup allow promotion
- * @folio: the folio, locked
+ * @folio: the folio; the caller has a reference or the lock of its page table
  * @more: other pages in the batch, which may belong to the same cgroup
  *
  * Return: false if a limit forbids it.

@@ -317,6 +317,17 @@ static struct folio *tiering_get_folio(unsigned long pfn)
 	return NULL;
 }
 
+/* Test whether a folio that waited since its hint fault may come. */
+static bool tiering_hot_may_come(struct tiering_node *tn, const struct tiering_batch *b,
+				 struct folio *folio)
+{
+	/* Another folio may be there by now, which nobody wants in fast memory. */
+	if (!tiering_page_was_used(folio))
+		return false;
+	return !READ_ONCE(tiering_limits) || !folio_is_file_lru(folio) ||
+	       tiering_limit_node(tn->nid, b->pages + folio_nr_pages(folio));
+}
+
 /**
  * tiering_take_hot() - take the folios that wait for their promotion into a batch
  * @tn: the node to promote to
@@ -336,8 +347,7 @@ void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b)
 
 		if (!folio)
 			continue;
-		/* Another folio may be there by now, which nobody wants in fast memory. */
-		if (tiering_is_hinting() && !tiering_page_was_used(folio)) {
+		if (tiering_is_hinting() && !tiering_hot_may_come(tn, b, folio)) {
 			folio_put(folio);
 			continue;
 		}
@@ -626,9 +636,12 @@ static void tiering_stayed(const struct tiering_batch *b, struct folio *folio)
 {
 	struct knode *knode;
 
-	/* Anonymous memory has no context: put it back among the youngest. */
+	/*
+	 * Anonymous memory has no context: put it back among the youngest, unless there
+	 * was no memory for it.
+	 */
 	if (folio_test_anon(folio)) {
-		if (!b->promote && !folio_test_unevictable(folio))
+		if (!b->promote && !b->full && !folio_test_unevictable(folio))
 			folio_set_active(folio);
 		return;
 	}
@@ -661,12 +674,12 @@ unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b)
 		migrate_pages(&b->folios, tiering_new_folio, NULL,
 			      (unsigned long)&target, MIGRATE_ASYNC, MR_TIERING,
 			      &moved);
+	b->full = target.full;
 	/* A folio that failed counts as used, so that it is not tried again soon. */
 	list_for_each_entry(folio, &b->folios, lru)
 		tiering_stayed(b, folio);
 	putback_movable_pages(&b->folios);
 
-	b->full = target.full;
 	tiering_count(TIERING_NOT_MIGRATED, b->kind, b->pages - moved);
 	trace_tiering_migrate(tn->nid, b->promote, b->why, moved,
 			      b->pages - moved);

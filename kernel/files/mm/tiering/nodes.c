@@ -3,6 +3,7 @@
  * Policies of memory tiers: the nodes that take part, and the order of tiers.
  */
 #include <linux/cpuset.h>
+#include <linux/log2.h>
 #include <linux/memory-tiers.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -207,7 +208,7 @@ static int tiering_distance(int from, int to)
 /* kswapd's mark must hold after the move, as in migrate_balanced_pgdat(). */
 static bool tiering_has_room(int nid, unsigned int pages)
 {
-	return tiering_is_balanced(nid, pages, 0);
+	return tiering_is_balanced(nid, ilog2(pages));
 }
 
 /**

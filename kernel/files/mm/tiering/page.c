@@ -473,6 +473,20 @@ bool tiering_page_was_used(struct folio *folio)
 }
 
 /**
+ * tiering_page_age() - note that a folio was looked at
+ * @folio: the folio
+ *
+ * Counts as a scan for a folio without a hint fault since it was new or moved. NUMA
+ * balancing scans no memory of processes that sleep, for example, which would have the
+ * history of its birth for ever.
+ */
+void tiering_page_age(struct folio *folio)
+{
+	if (!tiering_page_was_used(folio))
+		tiering_page_scan(folio);
+}
+
+/**
  * tiering_page_pinned() - test whether a folio has moved too often to be demoted
  * @folio: the folio, of page cache
  *
@@ -537,10 +551,16 @@ void tiering_page_move(struct folio *src, struct folio *dst,
 	/* Compaction moves within a node: the record stays the same. */
 	if (folio_nid(src) != folio_nid(dst)) {
 		/* By now @dst, not @src, is in the page cache. */
-		if (tiering_is_slow(folio_nid(src)) != tiering_is_slow(folio_nid(dst)))
+		bool leaves_tier = tiering_is_slow(folio_nid(src)) !=
+				   tiering_is_slow(folio_nid(dst));
+
+		if (leaves_tier)
 			tiering_page_leaves(now, dst, TIERING_RETURNED);
-		tiering_use_move(&now.use, why < TIERING_REASONS ? why + 1 : 0);
-		now.moved = READ_ONCE(tiering_scan);
+		/* Others may move it within a tier: the policy's copy is still there. */
+		if (leaves_tier || why < TIERING_REASONS) {
+			tiering_use_move(&now.use, why < TIERING_REASONS ? why + 1 : 0);
+			now.moved = READ_ONCE(tiering_scan);
+		}
 	}
 	tiering_folio_write(dst, now);
 }

@@ -530,11 +530,12 @@ struct tiering_policy {
 	/**
 	 * @hint_room: choose folios to demote, so that a folio with a hint fault can be
 	 * promoted to the node; optional, needs TIERING_HINTS
-	 * @b: an empty batch that wants as many pages as the folio has
+	 * @b: an empty batch that wants as many pages as the folio has, and some more if
+	 *	other faults have found no room
 	 * @order: order of the folio
 	 *
 	 * The task waits: check few folios. One task at a time on a node; a fault that
-	 * finds another task here goes on without room. If @b->why is
+	 * finds another task here may find no room. If @b->why is
 	 * TIERING_DEMOTED_PAIR, the core demotes to the node of the folio.
 	 *
 	 * Context: hint fault, without the lock of the page table, with that of the
@@ -586,16 +587,18 @@ int tiering_better_node(struct folio *folio, int cpu_nid);
 
 /* room.c */
 long tiering_room(int nid);
+bool tiering_is_balanced(int nid, unsigned int order);
 bool tiering_is_short(int nid);
 bool tiering_may_fill(int nid);
 
 /* page.c */
 unsigned int tiering_page_history(struct folio *folio);
 unsigned int tiering_page_level(struct folio *folio);
+void tiering_page_age(struct folio *folio);
 
 /* sample.c */
 bool tiering_was_referenced(struct folio *folio);
-void tiering_queue_hot(struct tiering_node *tn, struct folio *folio);
+bool tiering_queue_hot(struct tiering_node *tn, struct folio *folio);
 
 /* daemon.c */
 u64 tiering_scan_ns(void);

@@ -157,9 +157,12 @@ static bool policy_autotiering_choose_file(struct tiering_node *tn, struct folio
 static bool policy_autotiering_choose_anon(struct tiering_node *tn, struct folio *folio)
 {
 	struct policy_autotiering_levels *levels = tn->priv;
-	unsigned int level = tiering_page_level(folio);
-	bool is_lowest = level <= READ_ONCE(levels->lowest);
+	unsigned int level;
+	bool is_lowest;
 
+	tiering_page_age(folio);
+	level = tiering_page_level(folio);
+	is_lowest = level <= READ_ONCE(levels->lowest);
 	policy_autotiering_note(levels, level);
 	return is_lowest && policy_autotiering_fits(levels, folio);
 }
@@ -277,10 +280,13 @@ static int policy_autotiering_bd_hint(struct tiering_node *tn, struct folio *fol
 	int nid = tiering_better_node(folio, cpu_nid);
 
 	if (policy_autotiering_waits(tn, folio, history, nid)) {
+		if (!tiering_queue_hot(tn, folio))
+			return nid;
 		if (folio_order(folio) > READ_ONCE(levels->waiting))
 			WRITE_ONCE(levels->waiting, folio_order(folio));
-		tiering_queue_hot(tn, folio);
-		tiering_wake(tn);
+		/* The daemon looks after a while itself at what it has found no room for. */
+		if (READ_ONCE(tn->hot_count) == 1)
+			tiering_wake(tn);
 	} else if (tiering_room(tn->nid) <
 		   policy_autotiering_pages(tn) / POLICY_AUTOTIERING_WAKE) {
 		tiering_wake(tn);
@@ -297,12 +303,15 @@ static long policy_autotiering_bd_fill_demote(struct tiering_node *tn,
 	long missing = policy_autotiering_pages(tn) + READ_ONCE(tn->hot_count) +
 		       (1L << order) - 1 - tiering_room(tn->nid);
 
+	b->why = TIERING_DEMOTED_OLD;
+	b->most = 1U << order;
+	/* Few checks: a folio that is too small becomes one of the youngest. */
+	if (order && !tiering_is_balanced(tn->nid, order) &&
+	    policy_autotiering_take(tn, b, order, 1))
+		return b->pages;
 	if (missing <= 0)
 		return 0;
-	b->why = TIERING_DEMOTED_OLD;
 	b->most = min(missing, TIERING_BATCH);
-	if (order && policy_autotiering_take(tn, b, order, POLICY_AUTOTIERING_BATCH_LOOKS))
-		return b->pages;
 	return policy_autotiering_take(tn, b, 0, POLICY_AUTOTIERING_BATCH_LOOKS);
 }
 

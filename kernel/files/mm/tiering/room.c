@@ -134,16 +134,12 @@ bool tiering_is_short(int nid)
 	return tiering_above(nid, tiering_mark(), 2) < 0;
 }
 
-/**
- * tiering_is_balanced() - test whether NUMA balancing may move pages to a node
- * @nid: the node
- * @pages: number of pages
- * @order: a free block of this order is needed; 0 for the test of NUMA balancing
- *
- * Return: true if one zone is above WMARK_HIGH after that, as in
- * migrate_balanced_pgdat().
+/*
+ * Test whether a zone of a node has a free block, and more free pages than a watermark
+ * and @pages. Free pages of CPUs' lists do not count, as in the allocator's own test.
  */
-bool tiering_is_balanced(int nid, unsigned int pages, unsigned int order)
+static bool tiering_has_block(int nid, unsigned int order, enum zone_watermarks mark,
+			      unsigned int pages)
 {
 	struct zone *zones = NODE_DATA(nid)->node_zones;
 	int i;
@@ -151,24 +147,55 @@ bool tiering_is_balanced(int nid, unsigned int pages, unsigned int order)
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		if (managed_zone(&zones[i]) &&
 		    zone_watermark_ok(&zones[i], order,
-				      high_wmark_pages(&zones[i]) + pages,
+				      wmark_pages(&zones[i], mark) + pages,
 				      ZONE_MOVABLE, ALLOC_CMA))
 			return true;
 	return false;
 }
 
 /**
- * tiering_drain_free() - move the free pages of this CPU's lists to their zones
+ * tiering_is_balanced() - test whether NUMA balancing may move a folio to a node
+ * @nid: the node
+ * @order: order of the folio
+ *
+ * Return: true if a zone has a block for it and is above WMARK_HIGH after that, as in
+ * migrate_balanced_pgdat().
+ */
+bool tiering_is_balanced(int nid, unsigned int order)
+{
+	return tiering_has_block(nid, order, WMARK_HIGH, 1U << order);
+}
+
+/**
+ * tiering_may_alloc() - test whether a node has a free block above WMARK_LOW
+ * @nid: the node
+ * @order: order of the block
+ *
+ * Return: true if it has.
+ */
+bool tiering_may_alloc(int nid, unsigned int order)
+{
+	return tiering_has_block(nid, order, WMARK_LOW, 0);
+}
+
+/**
+ * tiering_drain_free() - move a node's free pages on this CPU's lists to its zones
+ * @nid: the node
  *
  * Watermarks do not count the lists: pages that were demoted a moment ago, and are
  * free, would make no room.
  *
  * Context: may sleep on PREEMPT_RT.
  */
-void tiering_drain_free(void)
+void tiering_drain_free(int nid)
 {
+	struct zone *zones = NODE_DATA(nid)->node_zones;
+	int i;
+
 	migrate_disable();
-	drain_local_pages(NULL);
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		if (populated_zone(&zones[i]))
+			drain_local_pages(&zones[i]);
 	migrate_enable();
 }
 

@@ -19,14 +19,16 @@
 /*
  * Queue a folio for promotion. A folio that is dropped here is queued at a later use.
  */
-static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
+static bool tiering_hot_add(struct tiering_node *tn, struct folio *folio)
 {
 	unsigned int count;
+	bool fits;
 
 	if (READ_ONCE(tn->hot_count) == TIERING_HOT || !spin_trylock(&tn->lock))
-		return;
+		return false;
 	count = tn->hot_count;
-	if (count < TIERING_HOT) {
+	fits = count < TIERING_HOT;
+	if (fits) {
 		tn->hot[(tn->hot_first + count) % TIERING_HOT] = folio_pfn(folio);
 		WRITE_ONCE(tn->hot_count, ++count);
 	}
@@ -34,6 +36,7 @@ static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
 	/* Waking the daemon for each folio would cost more than a promotion saves. */
 	if (count == TIERING_BATCH)
 		tiering_wake(tn);
+	return fits;
 }
 
 /**
@@ -44,11 +47,12 @@ static void tiering_hot_add(struct tiering_node *tn, struct folio *folio)
  * Does nothing if the cpuset of the task does not allow the node, or the queue is full.
  *
  * Context: a task, in an RCU read-side critical section; not in interrupts.
+ * Return: true if the folio waits in the queue.
  */
-void tiering_queue_hot(struct tiering_node *tn, struct folio *folio)
+bool tiering_queue_hot(struct tiering_node *tn, struct folio *folio)
 {
-	if (node_isset(tn->nid, cpuset_current_mems_allowed))
-		tiering_hot_add(tn, folio);
+	return node_isset(tn->nid, cpuset_current_mems_allowed) &&
+	       tiering_hot_add(tn, folio);
 }
 
 /* Record the first use of a folio in this scan. */

@@ -255,5 +255,7 @@ tiering_log_begin() {
 
 # Test whether the kernel has logged no error since the mark.
 tiering_log_is_clean() {
-	! dmesg | sed "1,/$mark/d" | grep -E 'BUG: |Oops: |KASAN: |WARNING: '
+	dmesg | grep -qF "$mark" || return 1
+	! dmesg | sed "1,/$mark/d" |
+		grep -E 'BUG: |Oops: |KASAN: |WARNING: |UBSAN: |INFO: task .* blocked|rcu: INFO'
 }

@@ -169,6 +169,9 @@ static long mean_level(const struct part *part, int map, int histories,
 
 		if (pread(map, &entry, 8, number * 8) != 8)
 			err(1, "pagemap");
+		/* It may be on its way to another node. */
+		if (!(entry >> 63))
+			continue;
 		if (pread(histories, &history, 1, entry & PFN_MASK) != 1)
 			err(1, "history");
 		sum += __builtin_popcount(history);
