@@ -28,7 +28,7 @@ demoted() {
 		awk '{ sum += $1 } END { print sum }'
 }
 
-read_disk() { # it and what is in memory already is used
+read_disk() { # use it, and its pages that are in memory already
 	dd if="$disk" of=/dev/null bs=1M count=24 2>/dev/null
 }
 

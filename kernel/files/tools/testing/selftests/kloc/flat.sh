@@ -16,7 +16,7 @@ tiering_clean() {
 	tiering_wait 10 rmdir "$group"
 }
 
-is_within() { # MIB: has the cgroup no more than that, and what CPUs hold back, in fast memory?
+is_within() { # MIB: has the cgroup no more in fast memory, but for pages that CPUs hold back?
 	[ "$(cat "$group/memory.kloc.current")" -le $((($1 << 20) + 524288)) ]
 }
 

@@ -30,7 +30,7 @@ has_left() {
 	[ "$(kloc_context "$dir/file" fast)" -le 8 ]
 }
 
-commit() { # the journal then releases what has been written to its place
+commit() { # the journal then releases the pages that were written to their places
 	echo more >>"$dir/other"
 	sync
 	has_left

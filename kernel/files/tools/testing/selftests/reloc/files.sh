@@ -26,7 +26,7 @@ make_files() {
 	done
 }
 
-list_files() { # print names, types, sizes, owners and times, and what is in the files
+list_files() { # print names, types, sizes, owners, times and contents
 	(cd "$dir/tree" && ls -lR --time-style=full-iso . && cat -- */*) | cksum
 }
 

@@ -48,7 +48,7 @@ drop() { # inodes and dentries are freed, and those in use are looked for again
 	done
 }
 
-look() { # what there is to be read
+look() { # read all files
 	while [ -e "$dir/storm" ]; do
 		cat $reloc/pages $reloc/stats >/dev/null
 		cat /sys/kernel/slab/dentry/shrink /sys/kernel/slab/dentry/objects \

@@ -55,7 +55,7 @@ is_less_used() { # PAGES: are more than so many unused?
 	[ "$(unused)" -gt "$1" ]
 }
 
-scan() { # what is not used for a while is noticed: the daemon was thawed
+scan() { # unused pages are noticed: the daemon was thawed
 	local i
 
 	for i in 1 2 3; do

@@ -48,7 +48,7 @@ tiering_fails() {
 	! "$@"
 }
 
-tiering_end() { # print nothing more, and exit with what the results were
+tiering_end() { # print nothing more, and exit: 1 if a result was not ok
 	exit $failed
 }
 
@@ -216,7 +216,7 @@ tiering_scan_often() {
 	echo 1 >/proc/sys/kernel/numa_balancing
 }
 
-# tiering_of FIELD TEXT: print the number of FIELD=NUMBER in what the program hints has printed
+# tiering_of FIELD TEXT: print the number of FIELD=NUMBER in the output of the program hints
 tiering_of() {
 	echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"
 }

@@ -25,7 +25,7 @@ run() {
 	tiering_note "$(cat $tiering/policy) $1: $text"
 }
 
-is() { # FIELD RELATION NUMBER: compare what the last run has printed
+is() { # FIELD RELATION NUMBER: compare a field of the last run
 	[ "$(tiering_of "$1" "$text")" "$2" "$3" ]
 }
 

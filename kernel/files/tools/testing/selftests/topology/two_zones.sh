@@ -22,7 +22,7 @@ mark() { # ZONE NAME
 	topology_pages "$fast" "$1" "$2"
 }
 
-protection() { # print what DMA32 keeps from allocations that may be anywhere
+protection() { # print how many pages DMA32 keeps from allocations that may be anywhere
 	awk -v node="$fast," '
 		/^Node/ { this = $2; zone = $4 }
 		this == node && zone == "DMA32" && $1 == "protection:" {
