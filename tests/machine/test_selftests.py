@@ -25,6 +25,7 @@ OF_ONE_SOCKET = {
     # What these show does not depend on the nodes.
     *("kloc/charged.sh", "kloc/collapse.sh", "kloc/ids.sh", "kloc/opened_before.sh"),
     *("kloc/scan.sh", "kloc/split.sh", "kloc/stat_while_switching.sh"),
+    *("kloc/many_groups.sh", "kloc/room_bounded.sh"),
     # These allow their pages the nodes of one socket.
     *("tiering/hint_huge.sh", "tiering/opm.sh"),
 }
