@@ -17,12 +17,15 @@ PROMOTED = "pgpromote_success"
 
 CONTEXT, PAGE, LRU, HINT_FAULT, OTHER = "context", "page", "lru", "hint_fault", "other"
 
+RANDOM = "random"
+"""The reason of moves of what luck has chosen: a context, or a page if a policy has no contexts."""
+
 REASONS = {
     "promoted": {"active": CONTEXT, "used": PAGE, "hint": HINT_FAULT},
     "demoted": {
         "inactive": CONTEXT,
         "unused": CONTEXT,
-        "random": CONTEXT,
+        RANDOM: CONTEXT,
         "old": PAGE,
         "limit": PAGE,
         "pair": PAGE,
@@ -57,11 +60,14 @@ def moved_by(
         "promoted": vmstat.get(PROMOTED, 0),
         "demoted": sum(vmstat.get(name, 0) for name in DEMOTED),
     }
+    has_contexts = bool(tiering.get("end", {}).get("knodes"))
     found: Moved = {}
     for direction, reasons in REASONS.items():
         pages = {CONTEXT: 0, PAGE: 0, KERNELS[direction]: 0, OTHER: 0}
         for reason, mover in reasons.items():
             name = f"{direction}_{reason}"
+            if reason == RANDOM and not has_contexts:
+                mover = PAGE
             pages[mover] += _changed(tiering, name, (*ON_LISTS, SLAB))
         # The counters are read one after the other, while pages move.
         pages[KERNELS[direction]] += max(0, counted[direction] - on_lists(tiering, direction))

@@ -26,7 +26,7 @@ COMMON = ("scan_us", "rate_mbps", "pin")
 REASONS = {
     "demoted": ("inactive", "unused", "old", "random", "limit", "pair"),
     "promoted": ("active", "used", "hint"),
-    "not_moved": ("pinned", "busy", "unmovable", "failed"),
+    "not_moved": ("pinned", "busy", "unmovable", "limit", "protected", "failed"),
     "placed": ("fast", "slow", "elsewhere"),
 }
 """The counts of pages that the kernel has today, GROUP_REASON, in the order to show them."""

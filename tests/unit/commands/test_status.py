@@ -67,7 +67,14 @@ def test_json_has_the_policy_settings_totals_limits_and_counts(
     assert document["demoted"] == demoted
     assert document["freed"]["promoted"] == {"active": 300, "used": 0, "hint": 0}
     assert document["returned"]["promoted"] == {"active": 600, "used": 0, "hint": 0}
-    assert document["not_moved"] == {"pinned": 76, "busy": 400, "unmovable": 0, "failed": 5000}
+    assert document["not_moved"] == {
+        "pinned": 76,
+        "busy": 400,
+        "unmovable": 0,
+        "limit": 0,
+        "protected": 0,
+        "failed": 5000,
+    }
     assert document["memory"] == {"knodes": 1 << 20, "pages": 2 << 20}
     assert document["contexts"]["file"] == {"number": 7, "active": 1, "fast": 579, "slow": 25856}
     slabs = document["slabs"]

@@ -56,6 +56,15 @@ def test_a_policy_that_promotes_after_hint_faults_is_one_of_the_movers() -> None
     }
 
 
+def test_pages_drawn_at_random_are_contexts_only_if_there_are_any() -> None:
+    """autotiering-random draws pages, kloc-random contexts."""
+    changed = {"anon/demoted_random": 7}
+    vmstat = {"pgdemote_direct": 7}
+    pages, contexts = ({"changed": changed, "end": {"knodes": number}} for number in (0, 3))
+    assert moved_by(pages, vmstat, {})["demoted"] == {"page": 7}
+    assert moved_by(contexts, vmstat, {})["demoted"] == {"context": 7}
+
+
 def test_moves_that_the_kernel_counts_nowhere_are_others() -> None:
     traced = {"promoted": {"hint_fault": 3, "damon": 5}, "demoted": {"damon": 6, "mempolicy": 1}}
     assert moved_by({}, {"pgpromote_success": 3}, traced) == {
