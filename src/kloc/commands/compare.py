@@ -331,7 +331,7 @@ def _check_baseline(against: str | None, measured: Sequence[str]) -> None:
     if against is not None and against not in measured:
         raise UsageError(
             f"--against {against}: this policy is not among those that are compared",
-            f"compared: {', '.join(_unique(measured))}",
+            f"add it to --policies, or name one of {', '.join(_unique(measured))}",
         )
 
 

@@ -72,7 +72,7 @@ def read(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         content: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
     except OSError as error:
-        raise KlocError(f"cannot read {path}: {error.strerror}") from error
+        raise KlocError(f"cannot read {path}: {error.strerror}", schema.HINT) from error
     except (ValueError, RecursionError) as error:
         raise KlocError(f"{path} is not a result file of kloc: not JSON", schema.HINT) from error
     schema.validate(path, content)

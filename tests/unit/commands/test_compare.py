@@ -297,7 +297,7 @@ def test_baseline_that_is_not_compared_is_refused(
     monkeypatch.setattr(compare, "prepare", lambda _: pytest.fail("prepared"))
     with pytest.raises(UsageError, match="--against oracle: ") as refused:
         run("compare", "redis", "--policies", "tpp,kloc", "--against", "oracle")
-    assert refused.value.hint == "compared: tpp, kloc"
+    assert refused.value.hint == "add it to --policies, or name one of tpp, kloc"
     with pytest.raises(UsageError, match="--against nimble: "):
         run("compare", three_policies(tmp_path), "--against", "nimble")
 
