@@ -52,8 +52,8 @@ def test_remote_first_places_new_pages_in_slow_memory(placed: dict[str, int]) ->
     assert placed["remote-first/cache_1"] > 0.9 * MIB * MIB_OF_PAGES
 
 
-# A file that nobody uses any more takes a third of fast memory, of which kswapd keeps 60 % free. How
-# soon its pages leave depends on when the daemon looks: wait until enough have left, 5 s at most.
+# A file that nobody uses any more takes a third of fast memory, of which kswapd keeps 60 % free.
+# When its pages leave depends on when the daemon looks: wait until enough have left, 5 s at most.
 COLD = f"""
 head -c 64000000 /dev/zero >/data/cold
 sync
