@@ -42,6 +42,9 @@ SECONDS = 300
 SILENT_SECONDS = SECONDS + 100
 """A machine hangs if no selftest begins for so long, in the host's time."""
 
+ABORTED = "QEMU ended (status -6) in stage boot"
+"""In the message of a machine whose QEMU has aborted before the first selftest."""
+
 TIMED_OUT = 124
 """The exit status of a selftest that did not end in time."""
 
@@ -139,13 +142,20 @@ def job(
 def run(job: Job) -> Printed:
     """Run the job of selftests, and return their output.
 
-    A machine without the timing model has threads of the host that all have to run. If it hangs, it
-    is started once more, with a warning. Raises RunFailed if it hangs again, or fails.
+    A machine without the timing model has threads of the host that all have to run. If it hangs, or
+    QEMU aborts while it boots, it is started once more, with a warning. Raises RunFailed if that
+    happens again, or the machine fails.
+
+    QEMU aborts when a CPU uses memory-mapped I/O while another one maps the registers of a device
+    ("iotlb_to_section: Assertion `section_index < d->map.sections_nb' failed"). With the timing
+    model, CPUs take turns.
     """
     try:
         return _run(job)
-    except Hangs as hangs:
-        warnings.warn(f"started again: {hangs.message}", stacklevel=2)
+    except RunFailed as failed:
+        if not isinstance(failed, Hangs) and ABORTED not in failed.message:
+            raise
+        warnings.warn(f"started again: {failed.message}", stacklevel=2)
         return _run(job)
 
 

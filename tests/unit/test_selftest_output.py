@@ -66,6 +66,9 @@ def test_a_machine_that_hangs_is_started_once_more(monkeypatch: pytest.MonkeyPat
     outcomes[:] = [selftests.Hangs("it hangs"), selftests.Hangs("it hangs again")]
     with pytest.warns(UserWarning), pytest.raises(RunFailed, match="again"):
         selftests.run(None)  # type: ignore[arg-type]
+    outcomes[:] = [RunFailed(f"selftests: {selftests.ABORTED}"), {}]
+    with pytest.warns(UserWarning, match="started again"):
+        assert selftests.run(None) == {}  # type: ignore[arg-type]
     outcomes[:] = [RunFailed("no such file")]
     with pytest.raises(RunFailed, match="no such file"):
         selftests.run(None)  # type: ignore[arg-type]
