@@ -111,7 +111,9 @@ topology_fill() {
 	for try in 1 2 3 4 5; do
 		[ $(($(tiering_free "$1") / 1024)) -ge $(($2 + 2)) ] || break
 		echo 1 >/proc/sys/vm/compact_memory
-		echo $(($(cat "$huge") + ($(tiering_free "$1") / 1024 - $2) / 2)) >"$huge"
+		# The kernel tries for long to find the last ones, and stops at a signal.
+		timeout 20 sh -c 'echo "$0" >"$1"' \
+			$(($(cat "$huge") + ($(tiering_free "$1") / 1024 - $2) / 2)) "$huge"
 	done
 }
 

@@ -11,14 +11,20 @@ movable_free() {
 	topology_pages "$slow" Movable free
 }
 
+# The kernel tries for ever if a page is in use, and stops at a signal.
+set_state() { # BLOCK STATE
+	timeout 20 sh -c 'echo "$0" >"$1"' "$2" "$1/state" ||
+		timeout 20 sh -c 'echo "$0" >"$1"' "$2" "$1/state" ||
+		timeout 20 sh -c 'echo "$0" >"$1"' "$2" "$1/state"
+}
+
 # Take each block of ZONE_MOVABLE offline and online, one after another.
 move_blocks() {
 	local block state moved=0
 
 	for block in $nodes/node"$slow"/memory[0-9]*; do
 		grep -q Movable "$block/valid_zones" || continue
-		echo offline >"$block/state" || return 1
-		echo online_movable >"$block/state" || return 1
+		set_state "$block" offline && set_state "$block" online_movable || return 1
 		moved=$((moved + 1))
 	done
 	tiering_note "$moved blocks went offline and came back"
