@@ -13,7 +13,7 @@
 
 /* Four buckets for each power of two, so that a bound is within a fifth of a time. */
 #define TIERING_WAIT_SHIFT	2
-#define TIERING_WAIT_STEPS	(1U << TIERING_WAIT_SHIFT)
+#define TIERING_WAIT_STEPS	BIT(TIERING_WAIT_SHIFT)
 
 /* The last bucket has all times from 15 seconds up. */
 #define TIERING_WAITS		(32 * TIERING_WAIT_STEPS)
