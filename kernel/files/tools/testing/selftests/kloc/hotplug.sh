@@ -20,11 +20,6 @@ has_records() { # BYTES: are there as many at least?
 	[ "$(page_bytes)" -ge "$1" ]
 }
 
-# The kernel tries to empty a block until it succeeds or gets a signal.
-go_offline() { # BLOCK
-	timeout 20 sh -c 'echo offline 2>/dev/null >"$0/state"' "$1"
-}
-
 # Take a block of memory away, one within a node if possible: the node spans it nevertheless.
 tiering_select none
 tiering_drop_caches
@@ -34,7 +29,7 @@ for node in $slow $fast; do
 	[ -n "$blocks" ] || tiering_skip "needs memory hotplug"
 	for this in $(echo "$blocks" | sed '1d;$d') $(echo "$blocks" | sed -n '$p;1p'); do
 		this=/sys/devices/system/memory/$(basename "$this")
-		[ -n "$block" ] || ! go_offline "$this" || block=$this
+		[ -n "$block" ] || ! tiering_set_block "$this" offline || block=$this
 	done
 done
 [ -n "$block" ] || tiering_skip "no memory can go offline"
@@ -49,7 +44,7 @@ after=$(page_bytes)
 tiering_check "$pages pages come, and their records ($before bytes to $after)" \
 	has_records $((before + 8 * pages))
 
-go_offline "$block"
+tiering_set_block "$block" offline
 gone=$(page_bytes)
 tiering_check "they go with the memory ($gone bytes)" [ "$gone" -le $((after - 8 * pages)) ]
 echo online >"$block/state"

@@ -221,6 +221,18 @@ tiering_of() {
 	echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"
 }
 
+# tiering_is_of FIELD RELATION NUMBER: compare a field in $text, what the program hints has printed
+tiering_is_of() {
+	[ "$(tiering_of "$1" "$text")" "$2" "$3" ]
+}
+
+# tiering_set_block BLOCK STATE: have a block of memory go offline or online
+#
+# The kernel tries to empty a block until it succeeds or gets a signal.
+tiering_set_block() {
+	timeout 20 sh -c 'echo "$0" 2>/dev/null >"$1/state"' "$2" "$1"
+}
+
 tiering_drop_caches() {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches

@@ -29,25 +29,21 @@ run() {
 	tiering_note "$(cat $tiering/policy): $text"
 }
 
-is() { # FIELD RELATION NUMBER: compare a field of the last run
-	[ "$(tiering_of "$1" "$text")" "$2" "$3" ]
-}
-
 tiering_select autotiering-cpm
 run 2
-tiering_check "there are huge pages" is huge -ge 4096
-tiering_check "they come to free fast memory" is hot_left -ge 3072
-tiering_check "they stay huge" is huge_end -ge "$(tiering_of huge "$text")"
-tiering_check "the contents are as before" is intact -eq 1
+tiering_check "there are huge pages" tiering_is_of huge -ge 4096
+tiering_check "they come to free fast memory" tiering_is_of hot_left -ge 3072
+tiering_check "they stay huge" tiering_is_of huge_end -ge "$(tiering_of huge "$text")"
+tiering_check "the contents are as before" tiering_is_of intact -eq 1
 # NUMA balancing would move them without a policy of hint faults, too.
 echo 0 >/proc/sys/kernel/numa_balancing
 tiering_select naive
 run 2
-tiering_control "naive moves huge pages" is hot_left -ge 1
+tiering_control "naive moves huge pages" tiering_is_of hot_left -ge 1
 echo 1 >/proc/sys/kernel/numa_balancing
 tiering_select autotiering-opm
 tiering_drop_caches
 run $(($(tiering_free "$fast") / 2048 * 2 + 16))
-tiering_check "autotiering-opm: they come to full fast memory" is hot_left -ge 1024
-tiering_check "autotiering-opm: the contents are as before" is intact -eq 1
+tiering_check "autotiering-opm: they come to full fast memory" tiering_is_of hot_left -ge 1024
+tiering_check "autotiering-opm: the contents are as before" tiering_is_of intact -eq 1
 tiering_end

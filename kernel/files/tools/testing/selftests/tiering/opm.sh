@@ -25,31 +25,27 @@ run() {
 	tiering_note "$(cat $tiering/policy) $1: $text"
 }
 
-is() { # FIELD RELATION NUMBER: compare a field of the last run
-	[ "$(tiering_of "$1" "$text")" "$2" "$3" ]
-}
-
 promoted() {
 	tiering_stat anon promoted_hint
 }
 
 tiering_select autotiering-cpm
 run ""
-tiering_control "autotiering-cpm makes room" is hot_left -ge 1024
+tiering_control "autotiering-cpm makes room" tiering_is_of hot_left -ge 1024
 
 tiering_select autotiering-opm
 before=$(promoted)
 run ""
-tiering_check "hot pages come to full fast memory" is hot_left -ge 1536
+tiering_check "hot pages come to full fast memory" tiering_is_of hot_left -ge 1536
 tiering_check "they are counted" [ $(($(promoted) - before)) -ge 1536 ]
-tiering_check "the contents are as before" is intact -eq 1
+tiering_check "the contents are as before" tiering_is_of intact -eq 1
 
 run pin
-tiering_check "pinned pages stay" is pinned_stay -eq 64
-tiering_check "their contents are as before" is intact -eq 1
+tiering_check "pinned pages stay" tiering_is_of pinned_stay -eq 64
+tiering_check "their contents are as before" tiering_is_of intact -eq 1
 run lock
-tiering_check "mlocked pages stay" is cold_left -eq 0
-tiering_control "hot pages come if all others are mlocked" is hot_left -ge 1536
+tiering_check "mlocked pages stay" tiering_is_of cold_left -eq 0
+tiering_control "hot pages come if all others are mlocked" tiering_is_of hot_left -ge 1536
 
 # traced POLICY PATTERN: print how many events tiering_hint with the pattern a policy has
 traced() {
@@ -66,15 +62,15 @@ pairs=$(tiering_stat anon demoted_pair)
 files=$(tiering_stat file demoted_pair)
 tiering_select autotiering-opm-x
 run ""
-tiering_check "opm-x: hot pages come to full fast memory" is hot_left -ge 1536
+tiering_check "opm-x: hot pages come to full fast memory" tiering_is_of hot_left -ge 1536
 tiering_check "opm-x: pages change places" \
 	[ $(($(tiering_stat anon demoted_pair) + $(tiering_stat file demoted_pair) -
 	     pairs - files)) -ge 1024 ]
-tiering_check "opm-x: the contents are as before" is intact -eq 1
+tiering_check "opm-x: the contents are as before" tiering_is_of intact -eq 1
 tiering_select autotiering-opm-bd
 run ""
-tiering_check "opm-bd: hot pages come to full fast memory" is hot_left -ge 1536
-tiering_check "opm-bd: the contents are as before" is intact -eq 1
+tiering_check "opm-bd: hot pages come to full fast memory" tiering_is_of hot_left -ge 1536
+tiering_check "opm-bd: the contents are as before" tiering_is_of intact -eq 1
 
 waited=$(traced autotiering-opm "room_ns=[1-9]")
 tiering_check "opm: faults wait for room ($waited traced)" [ "$waited" -ge 512 ]

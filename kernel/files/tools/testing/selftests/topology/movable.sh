@@ -11,20 +11,17 @@ movable_free() {
 	topology_pages "$slow" Movable free
 }
 
-# The kernel tries for ever if a page is in use, and stops at a signal.
-set_state() { # BLOCK STATE
-	timeout 20 sh -c 'echo "$0" >"$1"' "$2" "$1/state" ||
-		timeout 20 sh -c 'echo "$0" >"$1"' "$2" "$1/state" ||
-		timeout 20 sh -c 'echo "$0" >"$1"' "$2" "$1/state"
-}
-
 # Take each block of ZONE_MOVABLE offline and online, one after another.
 move_blocks() {
-	local block state moved=0
+	local block try moved=0
 
 	for block in $nodes/node"$slow"/memory[0-9]*; do
 		grep -q Movable "$block/valid_zones" || continue
-		set_state "$block" offline && set_state "$block" online_movable || return 1
+		for try in 1 2 3; do
+			tiering_set_block "$block" offline && break
+		done
+		# This fails if it is still online.
+		tiering_set_block "$block" online_movable || return 1
 		moved=$((moved + 1))
 	done
 	tiering_note "$moved blocks went offline and came back"
@@ -43,5 +40,7 @@ tiering_wait 20 topology_have_left 4096
 tiering_check "pages are demoted to ZONE_MOVABLE" [ $((free - $(movable_free))) -ge 2048 ]
 echo 10 >$scale
 tiering_check "its memory goes offline and comes back" move_blocks
+# The kernel logs the pages that stayed.
+tiering_note "$(dmesg | grep -A 4 'migrating pfn' | tail -n 5 | tr '\n' ';')"
 tiering_check "the contents are as before" [ "$(md5sum <"$dir/cold")" = "$sum" ]
 tiering_end
