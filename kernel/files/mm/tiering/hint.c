@@ -10,7 +10,6 @@
 #include <linux/memory-tiers.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/mm_inline.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/numa_balancing.h>
@@ -76,11 +75,9 @@ static bool tiering_hint_counts(struct folio *folio)
 /* Test whether the limits of fast memory allow page cache to come. */
 static bool tiering_hint_allowed(struct folio *folio, int nid)
 {
-	if (!READ_ONCE(tiering_limits) || !folio_is_file_lru(folio) ||
-	    !tiering_is_slow(folio_nid(folio)) || tiering_is_slow(nid))
-		return true;
-	return tiering_limit_node(nid, folio_nr_pages(folio)) &&
-	       tiering_memcg_may_promote(folio, 0);
+	return !tiering_is_slow(folio_nid(folio)) || tiering_is_slow(nid) ||
+	       (tiering_limit_may_promote(nid, folio, 0) &&
+		tiering_memcg_may_promote(folio, 0));
 }
 
 /**

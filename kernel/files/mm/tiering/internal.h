@@ -108,6 +108,7 @@ void tiering_limit_changed(void);
 bool tiering_limit_node(int nid, unsigned int pages);
 long tiering_limit_room(int nid);
 bool tiering_limit_may_add(int nid, unsigned int pages);
+bool tiering_limit_may_promote(int nid, struct folio *folio, unsigned int more);
 long tiering_limit_fill(struct tiering_node *tn, struct tiering_batch *b);
 
 /* limits_sysfs.c */

@@ -12,6 +12,7 @@
 #include <linux/cpumask.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/mm_inline.h>
 #include <linux/mutex.h>
 #include <linux/pagemap.h>
 #include <linux/percpu.h>
@@ -151,6 +152,23 @@ bool tiering_limit_may_add(int nid, unsigned int pages)
 {
 	return !READ_ONCE(tiering_limits) ||
 	       (tiering_limit_node(nid, pages) && tiering_memcg_may_add(pages));
+}
+
+/**
+ * tiering_limit_may_promote() - test whether a node's limit allows a folio to come
+ * @nid: the node
+ * @folio: the folio, of any memory
+ * @more: other pages that are about to come
+ *
+ * For policies whose promotions are not page cache alone. The daemon applies the limit
+ * to whole batches under the others.
+ *
+ * Return: false for page cache above the limit.
+ */
+bool tiering_limit_may_promote(int nid, struct folio *folio, unsigned int more)
+{
+	return !READ_ONCE(tiering_limits) || !folio_is_file_lru(folio) ||
+	       tiering_limit_node(nid, more + folio_nr_pages(folio));
 }
 
 /* Take @excess pages of page cache of a cgroup, NULL for all, or one larger folio. */

@@ -324,8 +324,7 @@ static bool tiering_hot_may_come(struct tiering_node *tn, const struct tiering_b
 	/* Another folio may be there by now, which nobody wants in fast memory. */
 	if (!tiering_page_was_used(folio))
 		return false;
-	return !READ_ONCE(tiering_limits) || !folio_is_file_lru(folio) ||
-	       tiering_limit_node(tn->nid, b->pages + folio_nr_pages(folio));
+	return tiering_limit_may_promote(tn->nid, folio, b->pages);
 }
 
 /**

@@ -338,6 +338,15 @@ static const struct attribute_group policy_autotiering_bd_group = {
 	.attrs = policy_autotiering_bd_attrs,
 };
 
+/* The needs and operations of all policies that compare levels. */
+#define POLICY_AUTOTIERING_LEVELS					\
+	.needs		= TIERING_PLACES | TIERING_HINTS | TIERING_MOVES, \
+	.init		= policy_autotiering_start,			\
+	.init_node	= policy_autotiering_init_node,			\
+	.exit_node	= policy_autotiering_exit_node,			\
+	.place		= policy_autotiering_place,			\
+	.period		= policy_autotiering_period
+
 static struct tiering_policy policy_autotiering_cpm = {
 	.name		= "autotiering-cpm",
 	.needs		= TIERING_PLACES | TIERING_HINTS,
@@ -348,25 +357,15 @@ static struct tiering_policy policy_autotiering_cpm = {
 
 static struct tiering_policy policy_autotiering_opm = {
 	.name		= "autotiering-opm",
-	.needs		= TIERING_PLACES | TIERING_HINTS | TIERING_MOVES,
-	.init		= policy_autotiering_start,
-	.init_node	= policy_autotiering_init_node,
-	.exit_node	= policy_autotiering_exit_node,
-	.place		= policy_autotiering_place,
-	.period		= policy_autotiering_period,
+	POLICY_AUTOTIERING_LEVELS,
 	.hint_fault	= policy_autotiering_opm_hint,
 	.hint_room	= policy_autotiering_opm_room,
 };
 
 static struct tiering_policy policy_autotiering_opm_bd = {
 	.name		= "autotiering-opm-bd",
-	.needs		= TIERING_PLACES | TIERING_HINTS | TIERING_MOVES,
+	POLICY_AUTOTIERING_LEVELS,
 	.attrs		= &policy_autotiering_bd_group,
-	.init		= policy_autotiering_start,
-	.init_node	= policy_autotiering_init_node,
-	.exit_node	= policy_autotiering_exit_node,
-	.place		= policy_autotiering_place,
-	.period		= policy_autotiering_period,
 	.fill_demote	= policy_autotiering_bd_fill_demote,
 	.fill_promote	= policy_autotiering_bd_fill_promote,
 	.hint_fault	= policy_autotiering_bd_hint,
@@ -374,24 +373,14 @@ static struct tiering_policy policy_autotiering_opm_bd = {
 
 static struct tiering_policy policy_autotiering_opm_x = {
 	.name		= "autotiering-opm-x",
-	.needs		= TIERING_PLACES | TIERING_HINTS | TIERING_MOVES,
-	.init		= policy_autotiering_start,
-	.init_node	= policy_autotiering_init_node,
-	.exit_node	= policy_autotiering_exit_node,
-	.place		= policy_autotiering_place,
-	.period		= policy_autotiering_period,
+	POLICY_AUTOTIERING_LEVELS,
 	.hint_fault	= policy_autotiering_opm_hint,
 	.hint_room	= policy_autotiering_x_room,
 };
 
 static struct tiering_policy policy_autotiering_random = {
 	.name		= "autotiering-random",
-	.needs		= TIERING_PLACES | TIERING_HINTS | TIERING_MOVES,
-	.init		= policy_autotiering_start,
-	.init_node	= policy_autotiering_init_node,
-	.exit_node	= policy_autotiering_exit_node,
-	.place		= policy_autotiering_place,
-	.period		= policy_autotiering_period,
+	POLICY_AUTOTIERING_LEVELS,
 	.hint_fault	= policy_autotiering_opm_hint,
 	.hint_room	= policy_autotiering_random_room,
 };
