@@ -129,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
     workloads = [workload.load(name) for name in _unique(args.workloads)]
     hosts, kernel = options.machines(args), options.kernel(args)
     todo = _tasks(args, hosts, workloads, policies)
-    stored = _stored(args, todo)
+    stored = stored_results.chosen(args, todo)
     if args.dry_run:
         if stored:
             _check_stored(args, stored, todo, workloads, policies)
@@ -149,24 +149,6 @@ def _heatmaps(args: argparse.Namespace) -> dict[str, Any]:
         raise UsageError("--heatmaps shows heat maps in a report", "name its file with --report")
     found = [records.read(Path(name)) for name in args.heatmaps]
     return {"heatmaps": found} if found else {}
-
-
-def _stored(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | None:
-    """Return the document that --resume names, None without this option."""
-    if args.resume is None:
-        replaced = args.json and not (args.dry_run or output.is_stdout(args))
-        if replaced and args.json.exists():
-            terminal.say(
-                f"{args.json} exists and will become {args.json}{files.OLD}; "
-                f"--resume {args.json} would continue it"
-            )
-        return None
-    if args.report and args.report.resolve() == args.resume.resolve():
-        raise KlocError(f"--report {args.report} would replace the result file", "name another one")
-    stored = stored_results.read(args.resume)
-    stored_results.check_size(args.resume, stored, todo)
-    stored_results.check_machine(args.resume, stored, profile.load(args.machine).as_dict())
-    return stored
 
 
 def _check_stored(

@@ -51,6 +51,7 @@ class Measurement:
             empty = document.with_guests_of(empty, self.stored)
         del empty["runs"]
         self._head = {**empty, **self.more}
+        self._file = GrowingFile(self.path) if self.path else None
 
     def content(self, runs: Iterable[record.Run]) -> dict[str, Any]:
         """Return the document of these runs."""
@@ -64,7 +65,7 @@ class Measurement:
         `followed`: show the machines while they run. Raises Incomplete if runs failed, and
         Interrupted on Ctrl-C, as `runner.measure` does.
         """
-        kept: list[record.Run] = self.stored["runs"] if self.stored else []
+        kept = self.kept()
         if kept:
             missing = resume.missing(
                 self.todo, self.policies, {record.identity(run) for run in kept}
@@ -72,18 +73,31 @@ class Measurement:
             terminal.say(
                 f"{self.source} has {plural(len(kept), 'run')}, {len(missing)} to be measured"
             )
-        file = GrowingFile(self.path) if self.path else None
+        return self.extend(self.todo, kept, followed, saved)
+
+    def kept(self) -> list[record.Run]:
+        """Return the results of `stored`."""
+        return list(self.stored["runs"]) if self.stored else []
+
+    def extend(
+        self,
+        todo: Sequence[Task],
+        kept: Sequence[record.Run],
+        followed: bool = False,
+        saved: Callable[[], None] = lambda: None,
+    ) -> list[record.Run]:
+        """Measure those of the tasks `todo` that `kept` lacks, and return all results, as `run`."""
 
         def save(runs: list[record.Run]) -> None:
             try:
-                if file:
-                    file.write(self.content(runs))
+                if self._file:
+                    self._file.write(self.content(runs))
             except KlocError as error:
                 # The results are kept in memory, and written again after the next run.
                 terminal.say(f"{error.message}; the measurement continues")
             saved()
 
-        return measure(self.todo, self.policies, self.parts, followed, kept, save)
+        return measure(todo, self.policies, self.parts, followed, kept, save)
 
 
 def _noted(run: record.Run, notes: Sequence[str]) -> record.Run:

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The results that `kloc compare --resume FILE` continues: reads FILE and checks that it fits.
+"""The results that --resume FILE continues: reads FILE and checks that it fits.
 
 FILE is never written before it has passed all checks.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kloc.base import files, terminal
 from kloc.base.errors import KlocError
+from kloc.commands import output
+from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import resume
 from kloc.measure.policy import Policy
@@ -26,6 +30,30 @@ HINT = (
 
 class Differs(KlocError):
     """The runs of a result file are not of the comparison that would continue it."""
+
+
+def chosen(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | None:
+    """Return the document that --resume names, None without this option.
+
+    `todo` are tasks of the measurement. Without --resume, a message says what becomes of an
+    existing file of --json. Raises KlocError if the document does not fit, as `read`, `check_size`
+    and `check_machine` do.
+    """
+    if args.resume is None:
+        replaced = args.json and not (args.dry_run or output.is_stdout(args))
+        if replaced and args.json.exists():
+            terminal.say(
+                f"{args.json} exists and will become {args.json}{files.OLD}; "
+                f"--resume {args.json} would continue it"
+            )
+        return None
+    report = getattr(args, "report", None)
+    if report and report.resolve() == args.resume.resolve():
+        raise KlocError(f"--report {report} would replace the result file", "name another one")
+    stored = read(args.resume)
+    check_size(args.resume, stored, todo)
+    check_machine(args.resume, stored, profile.load(args.machine).as_dict())
+    return stored
 
 
 def read(path: Path) -> dict[str, Any]:
