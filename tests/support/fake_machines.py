@@ -19,7 +19,7 @@ import numpy as np
 
 from kloc.base import cache, hashes
 from kloc.build.kernel import Kernel
-from kloc.commands import bench_tables, compare
+from kloc.commands import bench_tables, compare, size
 from kloc.machine import launcher
 from kloc.machine.job import Job, Raw
 from kloc.measure import oracle, record, runner
@@ -112,7 +112,7 @@ def parts(workloads: Any, *_: object) -> dict[str, Any]:
 
 
 def install(replace: Callable[[Any, str, Any], None] = setattr) -> None:
-    """Let `kloc compare` and `kloc bench tables` use these machines.
+    """Let `kloc compare`, `kloc size` and `kloc bench tables` use these machines.
 
     `replace` is setattr, or a test's own.
     """
@@ -125,6 +125,7 @@ def install(replace: Callable[[Any, str, Any], None] = setattr) -> None:
     replace(runner, "POLL_SECONDS", 0)
     replace(compare, "prepare", parts)
     replace(bench_tables, "prepare", parts)
+    replace(size, "prepare", parts)
     replace(runner, "prepare", parts)
     replace(compare, "_unsupported", lambda *_: {})
 

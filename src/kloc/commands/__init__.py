@@ -94,6 +94,12 @@ COMMANDS = (
         _MEASURE_EXTRA,
     ),
     Command(
+        "size",
+        MEASURE,
+        "find the smallest fast memory within a slowdown",
+        _MEASURE_EXTRA,
+    ),
+    Command(
         "bench",
         MEASURE,
         "measure the kernel, the machine, or the docs' tables",

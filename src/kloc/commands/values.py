@@ -108,3 +108,11 @@ def factors(text: str) -> tuple[Fraction, ...]:
 def fractions(text: str) -> tuple[Fraction, ...]:
     """Return the fractions in a comma-separated list."""
     return tuple(fraction(part) for part in text.split(","))
+
+
+def percentages(text: str) -> tuple[float, ...]:
+    """Return the numbers above 0 and below 100 in a comma-separated list: `3,6,10`."""
+    found = tuple(float(factor(part.strip().removesuffix("%"))) for part in text.split(","))
+    if any(value >= 100 for value in found):
+        raise ArgumentTypeError(f"'{text}': write percentages below 100, such as 3,6,10")
+    return found

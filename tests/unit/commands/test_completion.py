@@ -54,6 +54,8 @@ def completed(line: str) -> set[str]:
         ("doctor --prune all", {"all-unused"}),
         ("machines ti", {"tiered"}),
         ("scheme check prcl et", {"ethp"}),
+        ("size redi", {name for name in workload.names() if name.startswith("redi")}),
+        ("size redis --policies stock,tp", {"stock,tpp"}),
     ],
 )
 def test_bash_completes(line: str, expected: set[str]) -> None:
