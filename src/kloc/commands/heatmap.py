@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "record for this time, such as 30s or 5m (default: until the process ends, or Ctrl-C)",
     )
     _add_machine(parser)
-    scheme_arguments.add_monitoring(parser, update_us=UPDATE_US)
+    scheme_arguments.add_monitoring(parser, Attributes(update_us=UPDATE_US))
     # A workload's defaults are others.
     parser.set_defaults(**dict.fromkeys(MONITORING))
     group = parser.add_argument_group("output")
@@ -149,7 +149,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.dry_run:
         return _list(args)
-    with recorder.recording(_attributes(args, Attributes(update_us=UPDATE_US))) as recording:
+    with recorder.watching(
+        recorder.Recorder, _attributes(args, Attributes(update_us=UPDATE_US))
+    ) as recording:
         if args.program:
             status = _record_command(args, recording)
             record = recording.record(_short(shlex.join(args.program)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from kloc.base.errors import UsageError
 from kloc.commands import completers, values
@@ -11,6 +12,8 @@ from kloc.schemes import text, units
 from kloc.schemes.sysfs import Attributes
 
 PID_MAX = (1 << 31) - 1
+
+DEFAULTS = Attributes()
 
 _Container = argparse._ActionsContainer
 
@@ -38,12 +41,9 @@ def add_duration(container: _Container, purpose: str) -> None:
     container.add_argument("--for", dest="duration", type=seconds, metavar="TIME", help=purpose)
 
 
-def add_monitoring(
-    parser: argparse.ArgumentParser, update_us: int = Attributes().update_us
-) -> None:
-    """Add the options that say how DAMON monitors; `update_us` is the default of --update."""
+def add_monitoring(parser: argparse.ArgumentParser, defaults: Attributes = DEFAULTS) -> None:
+    """Add the options that say how DAMON monitors, with their `defaults`."""
     group = parser.add_argument_group("monitoring")
-    defaults = Attributes(update_us=update_us)
     for name, default, what in (
         ("sampling", defaults.sampling_us, "how often a page of each region is checked"),
         ("aggregation", defaults.aggregation_us, "after which samples are counted"),
@@ -75,13 +75,14 @@ def attributes(args: argparse.Namespace) -> Attributes:
 
 
 def microseconds(word: str) -> int:
-    """Return a time above 0 in microseconds, as argparse's `type`."""
+    """Return a time above 0 in microseconds, as argparse's `type`; `2m30s` is a sum."""
+    parts = re.findall(r"[\d.]+[a-z]+", word)
     try:
-        time = units.parse_time(word)
+        time = sum(map(units.parse_time, parts)) if "".join(parts) == word else 0
     except ValueError:
         time = 0
     if time <= 0:
-        raise argparse.ArgumentTypeError(f"'{word}' is not a time such as 100ms, 90s, 5m or 2h")
+        raise argparse.ArgumentTypeError(f"'{word}' is not a time such as 100ms, 90s, 2m30s or 2h")
     return time
 
 

@@ -48,10 +48,13 @@ PIECE_BYTES = 2 << 20
 FRAMES_MAX = 1 << 22
 """Memory with more page frames is sampled: 16 GiB of 4-KiB pages are read in about a second."""
 
-LRU, SLAB, BUDDY, MMAP, ANON, SWAPBACKED, TAIL, HUGE, NOPAGE, PGTABLE, RESERVED = (
-    1 << bit for bit in (5, 7, 10, 11, 12, 14, 16, 17, 20, 26, 32)
+LRU, SLAB, BUDDY, MMAP, ANON, SWAPBACKED, HEAD, TAIL, HUGE, NOPAGE, PGTABLE, RESERVED = (
+    1 << bit for bit in (5, 7, 10, 11, 12, 14, 15, 16, 17, 20, 26, 32)
 )
-"""The flags that tell the kinds apart, KPF_* in kernel-page-flags.h; TAIL is KPF_COMPOUND_TAIL."""
+"""The flags that tell the kinds apart, KPF_* in kernel-page-flags.h.
+
+HEAD and TAIL are KPF_COMPOUND_HEAD and KPF_COMPOUND_TAIL, HUGE is hugetlb's.
+"""
 
 
 @cache
@@ -101,7 +104,8 @@ def counted(file: BinaryIO, memory: Sequence[Memory], page: int) -> tuple[Kinds,
     for start, end in bins(memory):
         pages = dict.fromkeys(("", *KINDS), 0)
         for low in range(start, end, every * PIECE_BYTES):
-            _add(pages, _flags(file, low // page, min(end, low + PIECE_BYTES) // page))
+            for kind in each(flags_of(file, low // page, min(end, low + PIECE_BYTES) // page)):
+                pages[kind] += 1
         pages = {kind: count for kind, count in pages.items() if kind and count}
         if pages:
             found.append(Kinds(start, end, pages))
@@ -154,18 +158,18 @@ def shares(kinds: Sequence[Kinds], ends: tuple[int, int] | None = None) -> dict[
     return {kind: count / whole for kind, count in pages.items()}
 
 
-def _flags(file: BinaryIO, first: int, after: int) -> array[int]:
+def flags_of(file: BinaryIO, first: int, after: int) -> array[int]:
     """Return the flags of page frames from `first` on; fewer at the end of the file."""
     file.seek(first * FLAGS_BYTES)
     content = file.read((after - first) * FLAGS_BYTES)
     return array("Q", content[: len(content) // FLAGS_BYTES * FLAGS_BYTES])
 
 
-def _add(pages: dict[str, int], frames: array[int]) -> None:
-    """Add page frames that follow each other to `pages`, by kind."""
+def each(frames: Sequence[int]) -> Iterator[str]:
+    """Yield the kind of each of the page frames, which follow each other, by their flags."""
     kind = ""
     for flags in frames:
         # Older kernels leave most flags out of the tails of a compound page.
         if not (kind and flags & TAIL):
             kind = kind_of(flags)
-        pages[kind] += 1
+        yield kind

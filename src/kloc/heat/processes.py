@@ -46,6 +46,13 @@ def name(pid: int) -> str:
     return ""
 
 
+def resident(pid: int) -> int:
+    """Return the memory of a process that is mapped now, in pages; 0 if it has ended."""
+    with suppress(OSError):
+        return int((PROC / str(pid) / "statm").read_text().split()[1])
+    return 0
+
+
 def mapped(pid: int) -> list[tuple[int, int]]:
     """Return the ranges of addresses that a process has mapped, none if it has ended.
 

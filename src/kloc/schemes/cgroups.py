@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cgroups that schemes name (`memcg=PATH`), as DAMON knows them.
+"""The cgroups that schemes (`memcg=PATH`) and options name, as DAMON knows them.
 
 DAMON compares a path with those below the root of the hierarchy that has the memory controller,
 letter by letter. For one that it does not find it reports that there is no memory.
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from kloc.base.errors import KlocError
 from kloc.schemes import damon
@@ -27,23 +29,50 @@ def resolved(schemes: Sequence[Scheme]) -> list[Scheme]:
     return [replace(one, filters=tuple(map(_resolved, one.filters))) for one in schemes]
 
 
+def folder(text: str) -> Path:
+    """Return the directory of a cgroup, named by its path like those of schemes.
+
+    Raises KlocError if it does not exist.
+    """
+    mount, path = _located(text)
+    return damon.path_of(f"{mount}{path}")
+
+
+def processes(cgroup: Path) -> list[int]:
+    """Return the processes of a cgroup and of those below it, by its directory.
+
+    A cgroup may be removed at any time; then it has none.
+    """
+    found: list[int] = []
+    for path in (cgroup / "cgroup.procs", *cgroup.glob("**/*/cgroup.procs")):
+        with suppress(OSError):
+            found += map(int, path.read_text().split())
+    return found
+
+
 def _resolved(one: Filter) -> Filter:
     return replace(one, value=_path(str(one.value))) if one.kind == "memcg" else one
 
 
-def _path(text: str) -> str:
+def _located(text: str) -> tuple[str, str]:
+    """Return where cgroups are mounted, and the path of a cgroup below that."""
     mount = _mount()
     path = posixpath.normpath(f"/{text.strip('/')}")
     if path == mount or path.startswith(f"{mount}/"):
         path = path.removeprefix(mount) or "/"
-    folder = damon.path_of(f"{mount}{path}")
-    if not folder.is_dir():
+    if not damon.path_of(f"{mount}{path}").is_dir():
         raise KlocError(
             f"there is no cgroup {path}: {mount}{path} does not exist",
             "name an existing one by its path below "
-            f"{mount}, such as memcg=/system.slice; systemd-cgls lists cgroups",
+            f"{mount}, such as /system.slice; systemd-cgls lists cgroups",
         )
-    if not (folder / "memory.stat").exists() and path != "/":
+    return mount, path
+
+
+def _path(text: str) -> str:
+    """Return the path of a cgroup that has a memory controller."""
+    mount, path = _located(text)
+    if not (damon.path_of(f"{mount}{path}") / "memory.stat").exists() and path != "/":
         parent = posixpath.dirname(path).rstrip("/")
         raise KlocError(
             f"cgroup {path} has no memory controller, so that no memory counts for it",

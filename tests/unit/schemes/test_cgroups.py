@@ -84,3 +84,17 @@ def test_a_cgroup_that_ends_before_damon_starts_is_named(monkeypatch: Any, tmp_p
     with pytest.raises(KlocError, match=removed) as error, damon.taken() as taken:
         taken.apply(schemes, Attributes(), Physical(((0, 4096),)))
     assert error.value.hint
+
+
+def test_processes_are_those_of_a_cgroup_and_of_all_below_it(
+    monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(damon, "ROOT", tmp_path)
+    make(tmp_path, V2, "/sys/fs/cgroup/a/b/c", "/sys/fs/cgroup/d")
+    for name, pids in (("a", "1\n"), ("a/b", ""), ("a/b/c", "2\n3\n"), ("d", "4\n")):
+        (tmp_path / "sys/fs/cgroup" / name / "cgroup.procs").write_text(pids)
+    assert cgroups.processes(cgroups.folder("/a")) == [1, 2, 3]
+    # A cgroup that was removed has none.
+    assert cgroups.processes(tmp_path / "sys/fs/cgroup/e") == []
+    with pytest.raises(KlocError, match="there is no cgroup /e"):
+        cgroups.folder("e")
