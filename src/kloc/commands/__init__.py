@@ -116,6 +116,7 @@ COMMANDS = (
     Command("scheme", SCHEMES, "check, show, apply and stop schemes"),
     Command("tune", SCHEMES, "find the best threshold of a scheme", ("tune",), takes_program=True),
     Command("heatmap", SCHEMES, "show which memory is accessed when", takes_program=True),
+    Command("cold", SCHEMES, "show how much memory was not accessed, and of which kind"),
     Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA),
     Command("kernel", DEVELOP, "build the kernel, or work on it as a git tree", _MEASURE_EXTRA),
     Command("pins", DEVELOP, "show or move the pinned versions of packages", _MEASURE_EXTRA),

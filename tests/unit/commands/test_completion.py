@@ -56,6 +56,7 @@ def completed(line: str) -> set[str]:
         ("scheme check prcl et", {"ethp"}),
         ("size redi", {name for name in workload.names() if name.startswith("redi")}),
         ("size redis --policies stock,tp", {"stock,tpp"}),
+        ("cold --cg", {"--cgroup"}),
     ],
 )
 def test_bash_completes(line: str, expected: set[str]) -> None:
