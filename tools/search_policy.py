@@ -94,6 +94,7 @@ def main() -> None:
     parser.add_argument(
         "--seeds",
         type=seeds,
+        action=values.AddUp,
         default=(FIRST_SEED,),
         metavar="N|A-B|A,B",
         help=f"the random seeds to search on, from {FIRST_SEED} up (default: {FIRST_SEED})",

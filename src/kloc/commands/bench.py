@@ -102,6 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     action = group.add_argument(
         "--kernels",
         type=values.comma_list,
+        action=values.AddUp,
         default=(),
         metavar="A,B",
         help=f"with cost: the kernels to compare with the unpatched one (default: {names})",
@@ -110,6 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     action = group.add_argument(
         "--machines",
         type=values.comma_list,
+        action=values.AddUp,
         default=(),
         metavar="A,B",
         help="with machine: the machines, or profiles of your own that end in .toml "

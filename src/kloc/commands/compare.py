@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     policies = group.add_argument(
         "--policies",
         type=values.comma_list,
+        action=values.AddUp,
         default=(),
         metavar="A,B",
         help=f"the policies to compare (default: {', '.join(policy.COMPARED)})",
@@ -87,6 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     heatmaps = group.add_argument(
         "--heatmaps",
         type=values.comma_list,
+        action=values.AddUp,
         default=(),
         metavar="A.json,B.json",
         help="with --report: show these heat maps, too, which kloc heatmap --json has written",

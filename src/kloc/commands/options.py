@@ -165,6 +165,7 @@ def _variants(container: _Container) -> None:
     container.add_argument(
         "--fast",
         type=values.factors,
+        action=values.AddUp,
         default=(None,),
         metavar="F,F",
         help="multiply the capacity of fast memory, for example by 1/2,1,2,4",
@@ -172,6 +173,7 @@ def _variants(container: _Container) -> None:
     container.add_argument(
         "--slow-bandwidth",
         type=values.fractions,
+        action=values.AddUp,
         default=(None,),
         metavar="F,F",
         help="set the bandwidth of slow memory, as fractions of that of fast memory: 1/8,1/4; "
@@ -204,6 +206,7 @@ def _seeds(container: _Container) -> None:
     group.add_argument(
         "--seeds",
         type=values.seeds,
+        action=values.AddUp,
         default=(1,),
         metavar="N|A-B|A,B",
         help="measure several random seeds: 3 (these are 1 to 3), 4-6 or 1,3,7 (default: 1)",
@@ -234,6 +237,7 @@ def _packages(container: _Container) -> None:
     container.add_argument(
         "--packages",
         type=values.comma_list,
+        action=values.AddUp,
         default=(),
         metavar="A,B",
         help="install these Debian packages in the machine",

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parses the values of options and arguments, as argparse's `type`.
+"""Parses the values of options and arguments, as argparse's `type`, and adds up those of lists.
 
 Each function raises ArgumentTypeError if the text is no such value.
 """
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 INTERVAL_MIN, INTERVAL_MAX = 0.1, 86400.0
 
@@ -16,6 +17,25 @@ SEED_MAX = (1 << 32) - 1
 
 SEEDS_MAX = 1000
 """The most seeds of a range."""
+
+
+class AddUp(Action):
+    """The `action` of options that take a list: `--policies tpp --policies kloc` is tpp,kloc.
+
+    What is given twice counts once. The default counts only if the option is not given.
+    """
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add the values of one option to those of the options before it."""
+        before = getattr(namespace, self.dest)
+        given = () if before is self.default else before
+        setattr(namespace, self.dest, tuple(dict.fromkeys((*given, *values))))
 
 
 def comma_list(text: str) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from kloc.commands import values
+from kloc import commands
+from kloc.commands import parser, values
+from support.command import parse
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,25 @@ def test_comma_list_ignores_spaces_and_empty_names(text: str, names: tuple[str, 
 def test_comma_list_without_names_is_refused(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match="empty"):
         values.comma_list(text)
+
+
+def test_lists_that_are_given_repeatedly_add_up() -> None:
+    words = ["--policies", "tpp,kloc", "--policies=stock", "--policies", "tpp", "--seeds", "4-5"]
+    args = parse("compare", *words, "redis", "--seeds", "7-8", "--fast", "2", "--fast", "1/2")
+    assert args.policies == ("tpp", "kloc", "stock")
+    assert args.seeds == (4, 5, 7, 8)
+    assert args.fast == (Fraction(2), Fraction(1, 2))
+    # The default of an option that is not given stays.
+    assert parse("compare", "redis").seeds == (1,)
+
+
+@pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
+def test_every_option_that_takes_a_list_can_be_repeated(command: commands.Command) -> None:
+    of_command = parser.Parser()
+    command.load().add_arguments(of_command)
+    parsers = (values.comma_list, values.seeds, values.factors, values.fractions)
+    lists = [one for one in of_command._actions if one.type in parsers]
+    assert [one.dest for one in lists if not isinstance(one, values.AddUp)] == []
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("10", 10)])
