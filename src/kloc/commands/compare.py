@@ -18,7 +18,7 @@ from kloc.machine import profile
 from kloc.machine.parts import Parts
 from kloc.measure import kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, prepare
-from kloc.measure.task import Task, tasks
+from kloc.measure.task import Task, listings, tasks
 from kloc.results import ahead, document, inputs, printed
 
 USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         if stored:
             _check_stored(args, stored, todo, workloads, policies)
-        return _list_tasks(_missing(todo, policies, stored), policies)
+        return _list_tasks(_missing(todo, policies, stored), policies, kernel)
     parts = prepare(workloads, kernel)
     missing = _unsupported(hosts, workloads, policies, parts)
     policies = [one for one in policies if one.name not in missing]
@@ -252,22 +252,16 @@ def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
     output.deliver(args, content, lambda: _print_runs(content, args), only_report=args.heat)
 
 
-def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy]) -> int:
-    lines, runs = [], []
-    for task in todo:
-        lines.append(task.listing())
-        after = [one.name for one in policies if one.frames_from == task.policy.name]
-        lines += [f"{task.listing(name)}, after {task.policy.name}" for name in after]
-        runs += [task] * (1 + len(after))
-    for line in lines:
-        print(line)
+def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy], kernel: str | None) -> int:
+    lines, runs = listings(todo, policies)
+    print(*lines, sep="\n", end="\n" if lines else "")
     total = f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once"
     # With --resume, there may be nothing left to do.
     if todo:
         size = todo[0].size
         total += f"; regions of {size.seconds:g} s, {100 * size.load:g} % of the data"
     print(total)
-    duration.say(runs)
+    duration.say(runs, kernel=kernel)
     return 0
 
 

@@ -20,7 +20,7 @@ from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import Profile
 from kloc.measure import kernel_support, live, policy, record, workload
 from kloc.measure.runner import Incomplete, Interrupted, measure, prepare
-from kloc.measure.task import tasks
+from kloc.measure.task import listings, tasks
 from kloc.measure.workload import Outcome
 from kloc.results import document, inputs, table, versions
 
@@ -118,8 +118,9 @@ def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
     used = options.chosen_policy(args)
     todo = tasks([chosen], [used], host, options.seeds(args), options.size(args), args.cold)
     if args.dry_run:
-        print("\n".join(task.listing() for task in todo))
-        duration.say(todo)
+        lines, estimated = listings(todo, [used])
+        print(*lines, sep="\n")
+        duration.say(estimated, kernel=kernel)
         return 0
     parts = prepare([chosen], kernel)
     if kernel is not None:

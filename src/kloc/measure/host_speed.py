@@ -21,6 +21,12 @@ Instructions are those that tasks expect (Task.job), so that an error of theirs 
 
 KEY = "instructions_per_second"
 
+TYPICAL = 80e6
+"""The instructions per second of a host that has not measured yet.
+
+With two machines at once, README.md's comparison then takes half an hour.
+"""
+
 
 def note(instructions: float, seconds: float, machines: int) -> None:
     """Keep the speed of a measurement in which `machines` ran at once."""
@@ -42,6 +48,11 @@ def seconds(instructions: float, machines: int) -> float | None:
     except (OSError, ValueError, LookupError, TypeError, KlocError):
         return None
     return instructions / rate / machines if rate > 0 else None
+
+
+def typical_seconds(instructions: float, machines: int) -> float:
+    """Return how long tasks take on a host with the speed TYPICAL, as `seconds` does."""
+    return instructions / TYPICAL / machines
 
 
 def _path() -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from kloc.base.errors import KlocError
 from kloc.machine import launcher, profile
 from kloc.machine.launcher import Machine
 from kloc.machine.parts import Parts
-from kloc.measure import policy, workload
+from kloc.measure import host_speed, policy, workload
 from kloc.measure.runner import prepare
 from kloc.measure.task import Task
 
@@ -98,7 +99,7 @@ def task() -> Task:
 def measure() -> Speed:
     """Build the machine's parts, run the workload, and return the speed.
 
-    Raises KlocError if the run fails.
+    It is kept for the time that --dry-run gives. Raises KlocError if the run fails.
     """
     todo = task()
     parts = prepare([todo.workload])[todo.workload.name]
@@ -112,13 +113,16 @@ def measure() -> Speed:
             if seconds is not None:
                 watch.add(Sample(machine.stage, machine.instructions, seconds))
 
+        began = time.monotonic()
         launcher.run(job, parts, on_poll)
+        elapsed = time.monotonic() - began
     missing = [name for name, phase in watch.phases.items() if not phase.rate]
     if missing:
         raise KlocError(
             f"the run of {WORKLOAD} was too short to measure: {', '.join(missing)}",
             "run it again",
         )
+    host_speed.note(job.instructions, elapsed, 1)
     return Speed(cpu_name(), parts, watch.phases)
 
 

@@ -150,6 +150,20 @@ def tasks(
     ]
 
 
+def listings(todo: Sequence[Task], policies: Sequence[Policy]) -> tuple[list[str], list[Task]]:
+    """Return the lines of --dry-run about all runs, and for each a task that takes as long.
+
+    Runs of `policies` that follow from a task are among them.
+    """
+    lines, runs = [], []
+    for task in todo:
+        lines.append(task.listing())
+        after = [one.name for one in policies if one.frames_from == task.policy.name]
+        lines += [f"{task.listing(name)}, after {task.policy.name}" for name in after]
+        runs += [task] * (1 + len(after))
+    return lines, runs
+
+
 def follow_up(task: Task, used: Policy, placement: Placement) -> Task:
     """Return the run under the policy `used` that follows from `task`, with its placement."""
     return replace(task, policy=used, frames=False, placement=placement)

@@ -55,9 +55,19 @@ def test_dry_run_names_program_policy_seed_and_machine(
     run("run", "redis", "--policy", "tpp", "--seed", "7", "--dry-run")
     printed = capsys.readouterr()
     assert printed.out == "redis under tpp, seed 7, machine tiered\n"
-    assert printed.err == ""
+    assert "policy" not in printed.err
     run("run", "redis", "--policy", "tpp", "--cold", "--dry-run")
     assert capsys.readouterr().out == "redis under tpp, seed 1, machine tiered, cold\n"
+
+
+def test_a_dry_run_lists_the_run_that_the_oracle_follows_from(
+    empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("run", "redis", "--policy", "oracle", "--dry-run") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "redis under all-slow, seed 1, machine tiered",
+        "redis under oracle, seed 1, machine tiered, after all-slow",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from kloc.base.errors import KlocError
 from kloc.machine import launcher
-from kloc.measure import speed
+from kloc.measure import host_speed, speed
 from kloc.measure.speed import MODELLED, UNMODELLED, Sample, Watch
 
 
@@ -62,6 +62,23 @@ def test_the_cpu_has_a_name(tmp_path: Path) -> None:
     assert speed.cpu_name(cpuinfo) == "A CPU @ 2 GHz"
     cpuinfo.write_text("processor\t: 0\n")
     assert speed.cpu_name(cpuinfo) == "unknown"
+
+
+def test_the_speed_is_kept_for_estimates(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = [("boot", 0), ("setup", 100), ("warm-up", 200), ("measured", 300)]
+
+    def run(_job: Any, _parts: Any, on_poll: Any) -> None:
+        for stage, instructions in samples:
+            on_poll(SimpleNamespace(stage=stage, instructions=instructions, pid=os.getpid()))
+
+    seconds = iter(range(1, 9))
+    monkeypatch.setattr(speed, "cpu_seconds", lambda _: float(next(seconds)))
+    monkeypatch.setattr(launcher, "run", run)
+    monkeypatch.setattr(speed, "prepare", lambda _: {speed.WORKLOAD: None})
+    speed.measure()
+    assert host_speed.seconds(1e9, 1) is not None
 
 
 def test_a_run_without_both_phases_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
