@@ -9,6 +9,7 @@ from pathlib import Path
 from kloc.base import environment, plots
 from kloc.base.errors import UsageError
 from kloc.commands import output, scheme_arguments, values
+from kloc.schemes import text
 from kloc.tune import optimizer
 
 SEED, WORKLOAD_SEED = 1, 101
@@ -133,6 +134,7 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Raise an error for options that do not fit together."""
     how = "kloc tune SCHEME --samples 10 -- COMMAND..., or --pid PID, or WORKLOAD"
+    _check_order(args)
     if [bool(args.program), args.pid is not None, args.workload is not None].count(True) != 1:
         raise UsageError(
             "name either a command after '--', a process with --pid, or a workload", how
@@ -151,6 +153,29 @@ def check(args: argparse.Namespace) -> None:
     if args.plot is not None:
         plots.check(args.plot)
         environment.require("measure", "kloc tune --plot")
+
+
+def _check_order(args: argparse.Namespace) -> None:
+    """Raise UsageError with the right command line if a workload or a policy is misplaced."""
+    if not environment.has("measure"):
+        return
+    # A server without these packages has neither workloads nor their policies.
+    from kloc.measure import policy, workload
+
+    first, second = args.scheme, args.workload
+    is_scheme = first in text.names() or Path(first).exists()
+    if not is_scheme and first in workload.names():
+        known = second in text.names() or second in policy.names()
+        raise UsageError(
+            f"{first} is a workload: the scheme or the policy to tune comes before it",
+            f"kloc tune {second if known else 'SCHEME|POLICY'} {first}"
+            + (" --samples 10" if second in text.names() else ""),
+        )
+    if not is_scheme and first in policy.names() and second is None:
+        raise UsageError(
+            f"{first} is a policy, and policies are tuned for a workload",
+            f"kloc tune {first} WORKLOAD; kloc workloads lists them",
+        )
 
 
 def check_length(args: argparse.Namespace) -> None:

@@ -180,6 +180,35 @@ def test_wrong_combinations_are_errors(ran: list[Task], argv: list[str], words: 
     assert not ran
 
 
+@pytest.mark.parametrize(
+    ("argv", "message", "hint"),
+    [
+        (["redis"], "redis is a workload", "kloc tune SCHEME|POLICY redis"),
+        (["redis", "prcl"], "redis is a workload", "kloc tune prcl redis --samples 10"),
+        (["redis", "tpp"], "redis is a workload", "kloc tune tpp redis"),
+        (["redis", "nope"], "redis is a workload", "kloc tune SCHEME|POLICY redis"),
+        (["tpp"], "tpp is a policy", "kloc tune tpp WORKLOAD; kloc workloads lists them"),
+        (["tpp", "--pid", "1"], "tpp is a policy", "kloc tune tpp WORKLOAD; kloc workloads"),
+    ],
+)
+def test_names_in_the_wrong_place_are_told_the_right_command(
+    ran: list[Task], argv: list[str], message: str, hint: str
+) -> None:
+    with pytest.raises(UsageError, match=message) as refused:
+        run(*argv)
+    assert refused.value.hint is not None and refused.value.hint.startswith(hint)
+    assert not ran
+
+
+def test_a_file_of_schemes_may_have_the_name_of_a_workload(
+    ran: list[Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("redis").write_text("4K max min min 3s{1s..9s} max pageout\n")
+    assert run("redis", "redis", "--samples", "3") == 0
+    assert {one.workload.name for one in ran} == {"redis"}
+
+
 def test_a_dry_run_prints_the_runs_and_measures_nothing(
     ran: list[Task], empty_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
