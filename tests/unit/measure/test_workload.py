@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -326,3 +327,26 @@ def test_docs_state_the_spread_of_each_workload_that_has_one() -> None:
     for one in workload.registry().values():
         if one.spread is not None:
             assert f"| `{one.name}` | {100 * one.spread:g} % |" in text
+
+
+def rate(name: str) -> float | None:
+    """Return the rate of a workload under all-fast, None if its region is not made from one."""
+    measured: Any = workload.load(name).measured
+    measured = getattr(measured, "func", measured)
+    if found := getattr(getattr(measured, "__self__", None), "rate", None):
+        return float(found)
+    constants: dict[str, float] = measured.__globals__
+    return constants.get({"smallfiles": "SESSIONS", "mail": "ROUNDS"}.get(name, "RATE"))
+
+
+def test_docs_state_the_rate_and_the_region_of_each_workload_that_has_a_rate() -> None:
+    text = (PROJECT / "docs" / "workloads.md").read_text()
+    rows = re.findall(r"^\| (`.*`) \| ([\d,]+) (\S+) \| ([\d,]+) (\S+) \|$", text, re.M)
+    stated = {
+        name: tuple(int(number.replace(",", "")) for number in (each_second, region))
+        for names, each_second, _, region, _ in rows
+        for name in re.findall(r"`(.*?)`", names)
+    }
+    rates = {name: found for name in workload.names() if (found := rate(name)) is not None}
+    assert stated == {name: (one, FULL.operations_at(one)) for name, one in rates.items()}
+    assert all(unit == of_region for _, _, unit, _, of_region in rows)
