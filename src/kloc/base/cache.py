@@ -148,6 +148,11 @@ def build(kind: str, key: str, make: Callable[[Path], None]) -> Path:
     return entry
 
 
+def is_missing(kind: str, key: str) -> bool:
+    """Return whether `build` would make the entry now; not in `dry_run`, which makes none."""
+    return _requested is None and not (directory() / kind / key).is_dir()
+
+
 def is_writable() -> bool:
     """Return whether this process may write to the cache directory.
 

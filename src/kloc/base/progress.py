@@ -42,7 +42,8 @@ _display = threading.Lock()
 class Progress:
     """The progress of some work: `completed` of `total` units. `total` is None if unknown.
 
-    `description` may change while the work runs.
+    `description` may change while the work runs. `told` is the share that another process has told
+    of this work; it is shown in place of the own one.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Progress:
 
         self.description = description
         self.completed = 0.0
+        self.told: str | None = None
         self._rich = Progress(
             # A long description wraps, so that the share stays readable.
             TextColumn("{task.description}", markup=False, table_column=Column()),
@@ -100,6 +102,8 @@ class Progress:
         Without a total, return the time since the start. Totals can be estimates: work that takes
         longer is not said to be nearly at its end.
         """
+        if self.told is not None:
+            return self.told
         if self._task.total is None:
             return _minutes(self.elapsed)
         if self.completed >= self._task.total:

@@ -87,10 +87,20 @@ def build(variant: str = "machine") -> Kernel:
         raise unknown("kernel variant", variant, VARIANTS)
     tools = root.tool_root()
     series = series_hash(variant)
-    key = cache.key(tools.key, tools.versions()["linux-source"], series, variant)
+    key = _key(tools, series, variant)
     entry = cache.build("kernel", key, lambda draft: _build(tools, variant, draft))
     release = (entry / "release").read_text().strip()
     return Kernel(entry / "bzImage", entry / "vmlinux", entry / "config", release, series)
+
+
+def is_missing(variant: str = "machine") -> bool:
+    """Return whether `build` would build the kernel of a variant now, and not take it as it is."""
+    key = _key(root.tool_root(), series_hash(variant), variant)
+    return cache.is_missing("kernel", key)
+
+
+def _key(tools: Root, series: str, variant: str) -> str:
+    return cache.key(tools.key, tools.versions()["linux-source"], series, variant)
 
 
 def series_hash(variant: str = "machine") -> str:

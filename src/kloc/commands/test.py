@@ -9,7 +9,7 @@ import os
 from kloc.base import cache
 from kloc.base.errors import UsageError
 from kloc.base.paths import PROJECT
-from kloc.build import kernel, kernel_source, plugin, qemu, root
+from kloc.build import kernel, kernel_process, kernel_source, plugin, qemu, root
 from kloc.commands import options, values
 from kloc.measure import runner
 
@@ -118,11 +118,12 @@ def _soak(args: argparse.Namespace) -> list[str]:
 def _build() -> None:
     """Build what most tests need, so that this is shown, and not done while tests wait for it."""
     root.tool_root()
-    kernel_source.unpatched_source()
-    qemu.build()
+    with kernel_process.building():
+        kernel_source.unpatched_source()
+        qemu.build()
+        plugin.build()
     kernel.build()
     kernel.build("kunit")
-    plugin.build()
 
 
 def _side_by_side() -> list[str]:

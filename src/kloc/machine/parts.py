@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from kloc.build import foreign_kernel, guest_image, kernel, plugin, programs, qemu
+from kloc.build import (
+    foreign_kernel,
+    guest_image,
+    kernel,
+    kernel_process,
+    plugin,
+    programs,
+    qemu,
+)
 from kloc.build.qemu import Qemu
 from kloc.build.root import Root, tool_root
 
@@ -20,6 +29,14 @@ FREE = guest_image.FILES / "kloc-free.c"
 
 WATCHERS = (guest_image.FILES / "kloc-memory.c", guest_image.FILES / "kloc-damon.c")
 """The programs that sample memory, and that give DAMON its target."""
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What the guest of a machine has: Debian packages, and programs from these C files."""
+
+    packages: tuple[str, ...]
+    sources: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,13 +63,33 @@ def prepare_parts(
     Each C file in `sources` is built as a program of the guest. `foreign` names a kernel that this
     project did not build (see kloc.build.foreign_kernel).
     """
-    own = () if foreign is None else (FREE,)
-    return Parts(
-        tool_root(),
-        qemu.build(),
-        kernel.build() if foreign is None else foreign_kernel.prepare(foreign),
-        plugin.build(),
-        guest_image.guest_image(sorted(set(packages))),
-        tuple(programs.build(source) for source in (MARK, *own, *sources)),
-        tuple(programs.build(source) for source in WATCHERS),
-    )
+    (parts,) = prepare_machines([Guest(tuple(packages), tuple(sources))], foreign)
+    return parts
+
+
+def prepare_machines(
+    guests: Sequence[Guest],
+    foreign: str | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[Parts]:
+    """Return the parts of several machines, with the same kernel, like `prepare_parts`.
+
+    The kernel is built beside the other parts. `meanwhile` is called once these are there.
+    """
+    tools = tool_root()
+    with kernel_process.building() if foreign is None else nullcontext():
+        emulator, model = qemu.build(), plugin.build()
+        own = (MARK,) if foreign is None else (MARK, FREE)
+        watchers = tuple(programs.build(source) for source in WATCHERS)
+        made = [
+            (
+                guest_image.guest_image(sorted(set(guest.packages))),
+                tuple(programs.build(source) for source in (*own, *guest.sources)),
+            )
+            for guest in guests
+        ]
+        meanwhile()
+    booted = kernel.build() if foreign is None else foreign_kernel.prepare(foreign)
+    return [
+        Parts(tools, emulator, booted, model, image, commands, watchers) for image, commands in made
+    ]

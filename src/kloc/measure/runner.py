@@ -17,7 +17,7 @@ from kloc.base.words import plural
 from kloc.machine import launcher
 from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
-from kloc.machine.parts import Parts, prepare_parts
+from kloc.machine.parts import Guest, Parts, prepare_machines
 from kloc.machine.profile import HOST_RESERVE
 from kloc.measure import host_speed, live, oracle, prepared, record, resume
 from kloc.measure.policy import Policy
@@ -55,19 +55,21 @@ class Interrupted(KeyboardInterrupt):
         self.runs = runs
 
 
-def prepare(workloads: Sequence[Workload], foreign: str | None = None) -> dict[str, Parts]:
+def prepare(
+    workloads: Sequence[Workload],
+    foreign: str | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> dict[str, Parts]:
     """Return the parts of each workload's machine, by the workload's name.
 
     Each workload has a guest of its own, so that its result does not depend on which other
-    workloads are measured. `foreign` names a kernel that this project did not build (see
-    kloc.build.foreign_kernel).
+    workloads are measured. `foreign` and `meanwhile` are those of `prepare_machines`.
     """
-    return {
-        workload.name: prepare_parts(
-            workload.packages, [SOURCES / name for name in workload.programs], foreign
-        )
-        for workload in workloads
-    }
+    guests = [
+        Guest(one.packages, tuple(SOURCES / name for name in one.programs)) for one in workloads
+    ]
+    names = [one.name for one in workloads]
+    return dict(zip(names, prepare_machines(guests, foreign, meanwhile), strict=True))
 
 
 def measure(
