@@ -11,7 +11,15 @@ from typing import Any
 from kloc.base import cache, files, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.words import plural
-from kloc.commands import completers, duration, options, output, stored_results, values
+from kloc.commands import (
+    completers,
+    duration,
+    options,
+    output,
+    preliminary,
+    stored_results,
+    values,
+)
 from kloc.commands.measuring import Measurement
 from kloc.heat import records
 from kloc.machine import profile
@@ -136,7 +144,9 @@ def run(args: argparse.Namespace) -> int:
         if stored:
             _check_stored(args, stored, todo, workloads, policies)
         return _list_tasks(_missing(todo, policies, stored), policies, kernel)
-    parts = prepare(workloads, kernel)
+    # With --resume, there are figures; and a program that reads stdout waits for all of them.
+    is_first = kernel is None and stored is None and not output.is_stdout(args)
+    parts = prepare(workloads, kernel, preliminary.figures(todo if is_first else []))
     missing = _unsupported(hosts, workloads, policies, parts)
     policies = [one for one in policies if one.name not in missing]
     todo = _tasks(args, hosts, workloads, policies)
