@@ -78,7 +78,7 @@ def cannot_execute(program: str, error: OSError) -> KlocError:
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """Return the name in `known` that is most similar to `name`, None if none is similar."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:

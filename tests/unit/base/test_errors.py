@@ -20,6 +20,8 @@ def test_unknown_name_proposes_a_similar_one_and_lists_all() -> None:
 
 def test_unknown_name_without_a_similar_one_proposes_none() -> None:
     assert unknown("policy", "zzz", ["naive"]).message == "unknown policy 'zzz'"
+    # Every other letter is the same: that is no slip of the finger.
+    assert unknown("policy", "nope", ["prec"]).message == "unknown policy 'nope'"
 
 
 def test_system_error_names_the_file_and_has_its_hint() -> None:
