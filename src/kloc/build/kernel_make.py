@@ -31,6 +31,8 @@ ENVIRONMENT = {
     "CCACHE_DIR": str(CCACHE),
     "CCACHE_MAXSIZE": "3G",
     "CCACHE_COMPILERCHECK": "content",
+    # Without it, ccache runs the preprocessor before the compiler does, for a third of the time.
+    "CCACHE_DEPEND": "1",
 }
 
 FIRST_STEPS = 2400
@@ -46,7 +48,7 @@ class Make:
     def __init__(self, tools: Root, source: Path, objects: Path) -> None:
         self.tools = tools
         self.objects = objects
-        self.environment = {**ENVIRONMENT, "ARCH": "x86"}
+        self.environment = {**ENVIRONMENT, "ARCH": "x86", "CCACHE_NAMESPACE": _headers(tools)}
         self.log = objects.with_suffix(".log")
         self._reconfigured = True
         ccache = cache.directory() / "ccache"
@@ -145,3 +147,13 @@ class Make:
         return KlocError(
             f"the kernel does not build:\n{quoted}", hint=f"see the complete log: {self.log}"
         )
+
+
+def _headers(tools: Root) -> str:
+    """Return a hash of the packages with C headers in the root.
+
+    The kernel's own tools include them, and -MMD, from which ccache knows what a file includes,
+    does not list them.
+    """
+    packages = sorted(tools.packages().items())
+    return cache.key(*(f"{name} {version}" for name, version in packages if "-dev" in name))

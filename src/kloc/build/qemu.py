@@ -33,6 +33,7 @@ ENVIRONMENT = {
     "CCACHE_DIR": str(CCACHE),
     "CCACHE_MAXSIZE": "3G",
     "CCACHE_COMPILERCHECK": "content",
+    "CCACHE_DEPEND": "1",
 }
 
 CONFIGURE = (

@@ -20,6 +20,10 @@ class FakeRoot:
 
     def __init__(self, lines: Sequence[str], status: int = 0) -> None:
         self.lines, self.status = lines, status
+        self.installed = {"gcc": "14", "libc6-dev": "2.41"}
+
+    def packages(self) -> dict[str, str]:
+        return self.installed
 
     def run(self, argv: Sequence[str], **_: Any) -> str:
         return "".join(self.lines)
@@ -62,6 +66,18 @@ def test_unreadable_count_is_unknown(empty_cache: Path, tmp_path: Path, text: st
     build = make(tmp_path)
     (tmp_path / "objects" / "steps").write_text(text)
     assert build.expected_steps() == FIRST_STEPS
+
+
+def test_compiled_files_are_used_again_only_with_the_same_headers(
+    empty_cache: Path, tmp_path: Path
+) -> None:
+    def namespace(**changed: str) -> str:
+        tools = FakeRoot(())
+        tools.installed |= {name.replace("_", "-"): version for name, version in changed.items()}
+        return Make(cast(Root, tools), tmp_path, tmp_path).environment["CCACHE_NAMESPACE"]
+
+    assert namespace() == namespace(gcc="15") != namespace(libc6_dev="2.42")
+    assert namespace() != namespace(libelf_dev="0.192")
 
 
 def test_configuration_that_does_not_change_keeps_its_time(
