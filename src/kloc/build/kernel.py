@@ -47,6 +47,9 @@ VARIANTS = {
 }
 """The fragments of kernel/config that each variant of the kernel is configured with."""
 
+SIMILAR = {"kunit": "machine"}
+"""Variants most of whose objects are those of another one: 45 of 1770 are compiled again."""
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -145,6 +148,8 @@ def _build(tools: Root, variant: str, draft: Path) -> None:
             source = tree.source
         objects = tree.objects(variant)
         make = Make(tools, source, objects)
+        if variant in SIMILAR:
+            make.take_over(tree.objects(SIMILAR[variant]))
         make.configure(VARIANTS[variant])
         make.compile()
         results = {

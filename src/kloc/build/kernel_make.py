@@ -7,6 +7,7 @@ its content changes.
 
 import os
 import re
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,8 +36,14 @@ ENVIRONMENT = {
     "CCACHE_DEPEND": "1",
 }
 
+STEPS = "steps"
+"""The file with the count of lines that make printed in the last build."""
+
 FIRST_STEPS = 2400
 """About how many lines make prints when it compiles everything; later builds use the last count."""
+
+TAKEN_OVER_STEPS = 100
+"""The same for a configuration that has taken over the objects of a similar one."""
 
 QUOTED_LINES = 10
 """How many lines of make's output an error quotes."""
@@ -59,6 +66,21 @@ class Make:
             Bind(KERNEL / "config", CONFIG),
             Bind(ccache, CCACHE),
         ]
+
+    def take_over(self, other: Path) -> None:
+        """Begin with the objects of another configuration, if there are none yet.
+
+        make knows which settings each file depends on, and compiles those again that differ in one.
+        """
+        if any(self.objects.iterdir()) or not (other / "vmlinux").exists():
+            return
+        draft = self.objects.with_name(f"{self.objects.name}.draft")
+        cache.remove(draft)
+        with progress.estimated("copying the kernel's objects", seconds=5):
+            subprocess.run(["cp", "--archive", "--reflink=auto", other, draft], check=True)
+        write_text(draft / STEPS, str(TAKEN_OVER_STEPS))
+        self.objects.rmdir()
+        draft.rename(self.objects)
 
     def configure(self, fragments: Sequence[str]) -> None:
         """Make .config from fragments of kernel/config.
@@ -94,7 +116,7 @@ class Make:
         if status != 0:
             raise self._error()
         if expected:
-            write_text(self.objects / "steps", f"{steps.completed:.0f}")
+            write_text(self.objects / STEPS, f"{steps.completed:.0f}")
 
     def warnings(self, paths: Sequence[Path]) -> list[str]:
         """Compile the C files among `paths` of the tree; return the warnings about `paths`."""
@@ -118,7 +140,7 @@ class Make:
         if (self.objects / "vmlinux").exists() and not self._reconfigured:
             return None
         try:
-            return int((self.objects / "steps").read_text())
+            return int((self.objects / STEPS).read_text())
         except (FileNotFoundError, ValueError):
             return FIRST_STEPS
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.build.kernel_make import FIRST_STEPS, Make
+from kloc.build.kernel_make import FIRST_STEPS, STEPS, TAKEN_OVER_STEPS, Make
 from kloc.build.root import Root
 
 
@@ -61,10 +62,45 @@ def test_count_of_the_last_build_survives_a_full_disk(
     assert make(tmp_path).expected_steps() == 7
 
 
+def test_a_similar_configuration_begins_with_the_objects_of_another_one(
+    empty_cache: Path, tmp_path: Path
+) -> None:
+    build, other = make(tmp_path), tmp_path / "other"
+    (other / "mm").mkdir(parents=True)
+    build.take_over(other)
+    # The other one was not built to its end.
+    assert not any(build.objects.iterdir())
+    (other / "vmlinux").write_text("other")
+    (other / "mm" / "slub.o").write_text("slub")
+    os.utime(other / "mm" / "slub.o", (1e9, 1e9))
+    (other / STEPS).write_text("2391")
+    build.take_over(other)
+    taken = build.objects / "mm" / "slub.o"
+    # make decides by times.
+    assert (taken.read_text(), taken.stat().st_mtime) == ("slub", 1e9)
+    assert build.expected_steps() == TAKEN_OVER_STEPS
+    taken.write_text("own")
+    build.take_over(other)
+    assert taken.read_text() == "own"
+    assert (other / "mm" / "slub.o").read_text() == "slub"
+
+
+def test_a_copy_that_was_interrupted_is_made_again(empty_cache: Path, tmp_path: Path) -> None:
+    build, other = make(tmp_path), tmp_path / "other"
+    other.mkdir()
+    (other / "vmlinux").touch()
+    draft = tmp_path / "objects.draft"
+    draft.mkdir()
+    (draft / "left.o").touch()
+    build.take_over(other)
+    assert sorted(path.name for path in build.objects.iterdir()) == [STEPS, "vmlinux"]
+    assert not draft.exists()
+
+
 @pytest.mark.parametrize("text", ["", "seven"])
 def test_unreadable_count_is_unknown(empty_cache: Path, tmp_path: Path, text: str) -> None:
     build = make(tmp_path)
-    (tmp_path / "objects" / "steps").write_text(text)
+    (tmp_path / "objects" / STEPS).write_text(text)
     assert build.expected_steps() == FIRST_STEPS
 
 
