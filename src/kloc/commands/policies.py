@@ -72,5 +72,5 @@ def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
         "swap": f"{one.swap.kind}, {exact_size(one.swap.swap(host).size_bytes)}"
         if one.swap
         else "",
-        "tuned": {name: dict(values) for name, values in one.tuned.items()},
+        "tuned": {name: dict(values) for name, values in one.for_workload.items()},
     }

@@ -63,7 +63,12 @@ PERIOD: Any = int | float
 """The types of a setting, and of a period."""
 
 
-class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tuned": "for"}):
+class Description(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    rename={"for_workload": "for", "to_try": "tune"},
+):
     """The content of a policy's file. None stands for a key that the file does not have."""
 
     summary: str | None = None
@@ -74,8 +79,8 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
     parameters: list[str] | None = None
     set: dict[str, Any] = {}
     divided: dict[str, Any] = {}
-    tuned: dict[str, Any] = {}
-    tune: dict[str, Any] = {}
+    for_workload: dict[str, Any] = {}
+    to_try: dict[str, Any] = {}
     settings_of: dict[str, Any] = {}
     scheme: SchemeTable | None = None
     swap: SwapTable | None = None
@@ -86,7 +91,8 @@ class Policy:
     """A policy, complete with the settings that it has from others.
 
     `settings_of` only says which files are set as by which policy: their values are in the other
-    tables. `tuned` has the tables [for.WORKLOAD]; the module's docstring describes the other keys.
+    tables. `for_workload` has the tables [for.WORKLOAD], and `to_try` has [tune]. The module's
+    docstring describes the other keys.
 
     `fast_kinds` is in no file: these page kinds are timed as fast memory, and all others as slow
     memory (see kloc.measure.what_if).
@@ -101,8 +107,8 @@ class Policy:
     parameters: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
     divided: Mapping[str, float] = field(default_factory=dict)
-    tuned: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    tune: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    for_workload: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    to_try: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings_of: Mapping[str, str] = field(default_factory=dict)
     fast_kinds: tuple[str, ...] | None = None
     scheme: SchemeUse | None = None
@@ -118,7 +124,7 @@ class Policy:
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
         """Return the value of each file for a workload on a machine, in the order to write them."""
         periods = {path: str(profile.divided(value)) for path, value in self.divided.items()}
-        values = {**self.set, **periods, **self.tuned.get(workload, {})}
+        values = {**self.set, **periods, **self.for_workload.get(workload, {})}
         if SELECTED in values:
             values[SELECTED] = values.pop(SELECTED)
         return values
@@ -152,8 +158,8 @@ def load(name: str) -> Policy:
         parameters=tuple(content.parameters or ()),
         set=_texts(content.set),
         divided={key: float(value) for key, value in content.divided.items()},
-        tuned={workload: _texts(table) for workload, table in content.tuned.items()},
-        tune={key: tuple(map(str, tried)) for key, tried in own.tune.items()},
+        for_workload={workload: _texts(table) for workload, table in content.for_workload.items()},
+        to_try={key: tuple(map(str, tried)) for key, tried in own.to_try.items()},
         settings_of=own.settings_of,
         scheme=scheme_use.read_scheme(content.scheme, file, HINT) if content.scheme else None,
         swap=scheme_use.read_swap(content.swap, file) if content.swap else None,
@@ -193,15 +199,17 @@ def _as_in(other: Description, content: Description, file: str) -> Description:
         same = {file: others[file]} if file in others else {}
         return {**_without(table, [file]), **same}
 
-    tuned = {
-        workload: replaced(content.tuned.get(workload, {}), other.tuned.get(workload, {}))
-        for workload in {**content.tuned, **other.tuned}
+    tables = {
+        workload: replaced(
+            content.for_workload.get(workload, {}), other.for_workload.get(workload, {})
+        )
+        for workload in {**content.for_workload, **other.for_workload}
     }
     return msgspec.structs.replace(
         content,
         set=replaced(content.set, other.set),
         divided=replaced(content.divided, other.divided),
-        tuned={workload: table for workload, table in tuned.items() if table},
+        for_workload={workload: table for workload, table in tables.items() if table},
     )
 
 
@@ -234,15 +242,15 @@ def _read(file: Path) -> Description:
             raise _unknown(file, "counter in expect:", counter, COUNTERS)
     _check_settings(content.set, VALUE, file, "set")
     _check_settings(content.divided, PERIOD, file, "divided")
-    for workload, table in content.tuned.items():
+    for workload, table in content.for_workload.items():
         key = f"for.{workload}"
         _check_settings(toml_file.convert(table, dict, file, HINT, key), VALUE, file, key)
-    _check_settings(content.tune, list[VALUE], file, "tune")
-    for setting, tried in content.tune.items():
+    _check_settings(content.to_try, list[VALUE], file, "tune")
+    for setting, tried in content.to_try.items():
         if len(set(tried)) < 2:
             raise KlocError(f'{file}: tune."{setting}" has fewer than two values to try', HINT)
     _check_settings(content.settings_of, str, file, "settings_of")
-    for table in (content.set, content.divided, *content.tuned.values()):
+    for table in (content.set, content.divided, *content.for_workload.values()):
         if twice := next((setting for setting in content.settings_of if setting in table), None):
             raise KlocError(f"{file}: {twice} is in settings_of and in another table", HINT)
     return content
@@ -284,12 +292,12 @@ def _combined(base: Description, own: Description) -> Description:
         **absent,
         set={**_without(base.set, own.divided), **own.set},
         divided={**_without(base.divided, own.set), **own.divided},
-        tuned={
+        for_workload={
             workload: {
-                **_without(base.tuned.get(workload, {}), own_files),
-                **own.tuned.get(workload, {}),
+                **_without(base.for_workload.get(workload, {}), own_files),
+                **own.for_workload.get(workload, {}),
             }
-            for workload in {**base.tuned, **own.tuned}
+            for workload in {**base.for_workload, **own.for_workload}
         },
     )
 

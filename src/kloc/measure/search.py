@@ -64,9 +64,9 @@ class Search:
         """
         self.what, self.seeds, self.save, self.host, self.size = what, seeds, save, host, size
         loaded = policy.load(name)
-        self.current = loaded.tuned.get(what.name, {})
-        self.plain = replace(loaded, tuned={})
-        self.space = self.plain.tune
+        self.current = loaded.for_workload.get(what.name, {})
+        self.plain = replace(loaded, for_workload={})
+        self.space = self.plain.to_try
         if not self.space:
             raise KlocError(
                 f"policy {name} names no settings to tune",
@@ -105,7 +105,7 @@ class Search:
 
     def task(self, chosen: Mapping[str, str]) -> Task:
         """Return the run with the `chosen` settings and the first seed."""
-        tuned = replace(self.plain, tuned={self.what.name: dict(chosen)})
+        tuned = replace(self.plain, for_workload={self.what.name: dict(chosen)})
         return Task(self.what, tuned, self.host, self.seeds[0], self.size)
 
     def fastest(self) -> float:
@@ -114,14 +114,14 @@ class Search:
 
     def _settings(self, chosen: Mapping[str, str]) -> Mapping[str, str]:
         """Return what the policy writes if it is tuned with the `chosen` settings."""
-        tuned = replace(self.plain, tuned={self.what.name: dict(chosen)})
+        tuned = replace(self.plain, for_workload={self.what.name: dict(chosen)})
         return tuned.settings(self.what.name, self.host)
 
     def _measure(self, candidates: Iterable[Mapping[str, str]], parts: Mapping[str, Parts]) -> None:
         """Measure the candidates that have no trial with the inputs of today."""
         tasks = {}
         for chosen in candidates:
-            tuned = replace(self.plain, tuned={self.what.name: dict(chosen)})
+            tuned = replace(self.plain, for_workload={self.what.name: dict(chosen)})
             for seed in self.seeds:
                 one = Task(self.what, tuned, self.host, seed, self.size)
                 tasks[(self._tried(self._settings(chosen)), seed)] = one

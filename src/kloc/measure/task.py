@@ -178,7 +178,7 @@ def check_workload_names(used: Policy) -> None:
     others = [*([used.like] if used.like else []), *used.settings_of.values()]
     for other in dict.fromkeys(others):
         check_workload_names(policy.load(other))
-    tables = {f"for.{name}": name for name in used.tuned}
+    tables = {f"for.{name}": name for name in used.for_workload}
     tables |= {f"scheme.for.{name}": name for name in (used.scheme.tuned if used.scheme else ())}
     for table, name in tables.items():
         if name not in workload.names():

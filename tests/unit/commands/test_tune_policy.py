@@ -174,4 +174,4 @@ def test_mistakes_in_the_table_are_named(
 
 def test_policies_of_the_project_name_settings_that_they_can_write() -> None:
     for name in ("tpp", "kloc"):
-        assert MARK in policy.load(name).tune
+        assert MARK in policy.load(name).to_try

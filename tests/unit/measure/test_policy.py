@@ -215,7 +215,7 @@ def test_kloc_and_its_controls_have_the_watermarks_of_tpp(name: str) -> None:
 
 def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_of_tpp() -> None:
     assert not [name for name in KLOC_AND_ITS_CONTROLS if "[for." in written_in(name)]
-    assert policy.load("kloc").tuned == policy.load("tpp").tuned
+    assert policy.load("kloc").for_workload == policy.load("tpp").for_workload
 
 
 def test_controls_are_kloc_and_seven_others() -> None:
@@ -351,4 +351,4 @@ def test_loading_a_policy_executes_no_workload_file(
 
     monkeypatch.setattr(workload, "names", fail)
     mine = written(monkeypatch, tmp_path, 'summary = "s"\n[for.nosuch]\n"/sys/a" = 1\n')
-    assert mine.tuned == {"nosuch": {"/sys/a": "1"}}
+    assert mine.for_workload == {"nosuch": {"/sys/a": "1"}}

@@ -27,7 +27,7 @@ def comparison(*policies: str) -> list[Task]:
 
 
 def test_every_policy_has_tables_of_existing_workloads_only() -> None:
-    tuned = {name: set(policy.load(name).tuned) for name in policy.names()}
+    tuned = {name: set(policy.load(name).for_workload) for name in policy.names()}
     assert {name: found - set(workload.names()) for name, found in tuned.items()} == {
         name: set() for name in tuned
     }

@@ -42,7 +42,7 @@ def test_every_value_is_tried_once_and_the_fastest_is_kept(
     path = tmp_path / "tpp.json"
     tool.search("tpp", ["redis"], (101, 102), path)
     entry = found(path)
-    space = policy.load("tpp").tune
+    space = policy.load("tpp").to_try
     # The best settings so far are also a trial of the next setting.
     trials = sum(len(values) for values in space.values()) - (len(space) - 1)
     assert len(entry["trials"]) == len(fake_machines.ran) == 2 * trials
