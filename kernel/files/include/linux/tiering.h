@@ -18,7 +18,9 @@ struct address_space;
 struct folio;
 struct lruvec;
 struct mem_cgroup;
+struct mm_struct;
 struct page;
+struct vm_area_struct;
 
 /**
  * struct tiering_hint - the migration of a folio after its hint fault
@@ -38,6 +40,7 @@ DECLARE_STATIC_KEY_FALSE(tiering_uses_key);
 DECLARE_STATIC_KEY_FALSE(tiering_hints_key);
 DECLARE_STATIC_KEY_FALSE(tiering_records_key);
 DECLARE_STATIC_KEY_FALSE(tiering_room_key);
+DECLARE_STATIC_KEY_FALSE(tiering_visits_key);
 
 struct page *tiering_alloc_pages(gfp_t gfp, unsigned int order, int nid, bool is_user);
 struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
@@ -60,6 +63,8 @@ void __tiering_hint_end(const struct tiering_hint *hint, int src, int nid,
 void __tiering_folio_misplaced(struct folio *src, struct folio *dst);
 int __tiering_stack_nid(void);
 void tiering_count_stack(bool fast);
+bool __tiering_visited(struct vm_area_struct *vma, unsigned long addr, bool is_huge);
+bool __tiering_is_counted(struct mm_struct *mm, unsigned long addr);
 
 /* Test whether the selected policy places all new pages. */
 static inline bool tiering_is_placing(void)
@@ -97,6 +102,12 @@ static inline bool tiering_is_making_room(void)
 	return static_branch_unlikely(&tiering_room_key);
 }
 
+/* Test whether the selected policy counts the visits of memory. */
+static inline bool tiering_is_counting(void)
+{
+	return static_branch_unlikely(&tiering_visits_key);
+}
+
 #else /* !CONFIG_TIERING */
 
 static inline bool tiering_is_placing(void)
@@ -125,6 +136,11 @@ static inline bool tiering_is_recording(void)
 }
 
 static inline bool tiering_is_making_room(void)
+{
+	return false;
+}
+
+static inline bool tiering_is_counting(void)
 {
 	return false;
 }
@@ -205,6 +221,17 @@ static inline int __tiering_stack_nid(void)
 }
 
 static inline void tiering_count_stack(bool fast) { }
+
+static inline bool __tiering_visited(struct vm_area_struct *vma, unsigned long addr,
+				     bool is_huge)
+{
+	return false;
+}
+
+static inline bool __tiering_is_counted(struct mm_struct *mm, unsigned long addr)
+{
+	return false;
+}
 
 #endif /* CONFIG_TIERING */
 
@@ -423,6 +450,33 @@ static inline void tiering_folio_misplaced(struct folio *src, struct folio *dst)
 static inline bool tiering_make_room(int nid, unsigned long *nr_reclaimed)
 {
 	return tiering_is_making_room() && __tiering_make_room(nid, nr_reclaimed);
+}
+
+/**
+ * tiering_visited() - count a visit of memory, if a policy has closed the entry for it
+ * @vma: the mapping
+ * @addr: the address of the hint fault
+ * @is_huge: the entry is that of a huge page
+ *
+ * Context: the lock of the page table, whose entry is inaccessible.
+ * Return: true if it was counted. The caller opens this entry, and no other.
+ */
+static inline bool tiering_visited(struct vm_area_struct *vma, unsigned long addr,
+				   bool is_huge)
+{
+	return tiering_is_counting() && __tiering_visited(vma, addr, is_huge);
+}
+
+/**
+ * tiering_is_counted() - test whether a policy counts the visits of some memory
+ * @mm: the address space
+ * @addr: the address
+ *
+ * Return: true if it does: its base pages should stay apart.
+ */
+static inline bool tiering_is_counted(struct mm_struct *mm, unsigned long addr)
+{
+	return tiering_is_counting() && __tiering_is_counted(mm, addr);
 }
 
 /**

@@ -128,6 +128,8 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_kernel_key);
 	if (policy->needs & TIERING_SLABS)
 		static_branch_enable_cpuslocked(&tiering_slabs_key);
+	if (policy->needs & TIERING_VISITS)
+		static_branch_enable_cpuslocked(&tiering_visits_key);
 	reloc_hold_demoted(policy->needs & TIERING_SLABS);
 }
 
@@ -141,6 +143,7 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_room_key);
 	static_branch_disable_cpuslocked(&tiering_kernel_key);
 	static_branch_disable_cpuslocked(&tiering_slabs_key);
+	static_branch_disable_cpuslocked(&tiering_visits_key);
 	reloc_hold_demoted(false);
 }
 
@@ -266,7 +269,7 @@ static bool tiering_is_consistent(const struct tiering_policy *policy)
 	       (!policy->hint_room || needs & TIERING_HINTS) &&
 	       !policy->slab_cold == !slabs && !policy->slab_hot == !slabs &&
 	       !policy->slab_new_cold == !slabs &&
-	       (!slabs || needs & TIERING_MOVES) &&
+	       (!(needs & (TIERING_SLABS | TIERING_VISITS)) || needs & TIERING_MOVES) &&
 	       (needs & TIERING_RECORDS) != TIERING_RECORDS &&
 	       (!(needs & TIERING_KNODES) || tiering_grouping);
 }

@@ -140,12 +140,12 @@ static bool tiering_promotion_waits(const struct tiering_policy *policy,
 }
 
 /* Wake kswapd: placement falls back to slow memory and may never wake it. */
-static void tiering_ask_for_room(struct tiering_node *tn, u64 now)
+static void tiering_ask_for_room(struct tiering_node *tn, u64 now, unsigned int order)
 {
 	if (now - tn->asked < tiering_scan_ns() / TIERING_LOOKS)
 		return;
 	tn->asked = now;
-	tiering_wake_kswapd(tn->nid);
+	tiering_wake_kswapd(tn->nid, order);
 }
 
 /* Promote a batch. As tiering_demote(). */
@@ -156,24 +156,31 @@ static unsigned int tiering_promote(const struct tiering_policy *policy,
 		.folios = LIST_HEAD_INIT(b.folios),
 		.promote = true,
 	};
+	/* Regions may be huge pages, which move as a whole. */
+	unsigned int order = policy->needs & TIERING_VISITS ? TIERING_REGION_ORDER : 0;
 	long limit;
 
 	if (!policy->fill_promote)
 		return 0;
-	/* tiering_take_hot() has the limits of page cache among other pages. */
-	limit = policy->needs & TIERING_HINTS ? LONG_MAX :
-						tiering_limit_room(tn->nid);
+	/*
+	 * tiering_take_hot() has the limits of page cache among other pages. Visits are of
+	 * anonymous memory, which has none.
+	 */
+	limit = policy->needs & (TIERING_HINTS | TIERING_VISITS) ?
+		LONG_MAX : tiering_limit_room(tn->nid);
 	b.room = min(tiering_room_to_fill(tn->nid), limit);
 	/* kswapd can make room on a full node; it cannot raise a limit. */
 	if (b.room <= 0) {
 		if (limit > 0 && tiering_promotion_waits(policy, tn))
-			tiering_ask_for_room(tn, ktime_get_mono_fast_ns());
+			tiering_ask_for_room(tn, ktime_get_mono_fast_ns(), order);
 		return 0;
 	}
 	policy->fill_promote(tn, &b, b.room);
+	if (!b.pages && b.room < 1L << order && tiering_promotion_waits(policy, tn))
+		tiering_ask_for_room(tn, ktime_get_mono_fast_ns(), order);
 	*more |= b.more;
 	if (b.pages && tiering_room(tn->nid) < b.pages)
-		tiering_wake_kswapd(tn->nid);
+		tiering_wake_kswapd(tn->nid, 0);
 	return tiering_move(tn, &b);
 }
 

@@ -11,6 +11,7 @@
 
 struct llist_head;
 struct lruvec;
+struct vm_area_struct;
 
 /* The needs for which pages have records. */
 #define TIERING_RECORDS		(TIERING_USES | TIERING_HINTS)
@@ -40,7 +41,7 @@ long tiering_room_to_fill(int nid);
 long tiering_room_to_min(int nid);
 bool tiering_may_alloc(int nid, unsigned int order);
 void tiering_drain_free(int nid);
-void tiering_wake_kswapd(int nid);
+void tiering_wake_kswapd(int nid, unsigned int order);
 
 /* page.c */
 void tiering_pages_prepare(struct llist_head *spares, bool is_hinting);
@@ -72,6 +73,22 @@ void tiering_daemon_stop(struct tiering_node *tn);
 /* migrate.c */
 unsigned long tiering_lruvec_files(struct lruvec *lruvec, int nid);
 unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b);
+
+/* spaces.c */
+#define TIERING_ALWAYS		1024ULL
+
+struct tiering_space *tiering_space_get(struct mm_struct *mm);
+void tiering_space_put(struct tiering_space *space);
+void tiering_space_round(struct tiering_space *space);
+u64 tiering_space_active(const struct tiering_space *space, u64 ns);
+u64 tiering_space_rate(const struct tiering_space *space, u64 rate);
+u64 tiering_task_active(u64 ns);
+
+/* visits.c */
+bool tiering_vma_counts(struct vm_area_struct *vma);
+struct tiering_region *tiering_region_add(struct mm_struct *mm, unsigned long start,
+					  unsigned long end);
+int tiering_region_walk(struct tiering_region *region, struct folio **folios, u16 *places);
 
 /* slab.c */
 bool tiering_slabs_are_looked_at(const struct tiering_node *tn);

@@ -360,6 +360,61 @@ void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b)
 	}
 }
 
+/* Test whether a folio of a region is on the side that a batch takes from. */
+static bool tiering_is_at_source(const struct tiering_node *tn,
+				 const struct tiering_batch *b, struct folio *folio)
+{
+	int nid = folio_nid(folio);
+
+	return b->promote ? tiering_is_slow(nid) : nid == tn->nid;
+}
+
+/**
+ * tiering_take_region() - take folios of a region into a batch
+ * @tn: the node to demote from or to promote to
+ * @b: the batch
+ * @region: the region; the next call continues where this one ends. Sets @region->is_left
+ *	if folios were found to move: they may fail to
+ *
+ * Context: may sleep.
+ * Return: false if the region is over; true if the batch is full or the address space is
+ * busy.
+ */
+bool tiering_take_region(struct tiering_node *tn, struct tiering_batch *b,
+			 struct tiering_region *region)
+{
+	struct folio *folios[TIERING_WALK];
+	u16 places[TIERING_WALK];
+	int i, count;
+
+	b->kind = TIERING_ANON;
+	if (!region->next)
+		region->is_left = false;
+	while (!tiering_batch_full(b)) {
+		count = tiering_region_walk(region, folios, places);
+		if (count <= 0)
+			return count < 0;
+		b->looks += count;
+		for (i = 0; i < count; i++) {
+			bool is_here = tiering_is_at_source(tn, b, folios[i]);
+
+			region->is_left |= is_here;
+			if (b->closed || !is_here)
+				folio_put(folios[i]);
+			else if (tiering_fits(b, folios[i]))
+				tiering_take(tn, b, folios[i], NULL);
+			else
+				folio_put(folios[i]);
+			/* What does not fit is the first of the next batch. */
+			if (b->closed && region->next > places[i])
+				region->next = places[i];
+		}
+		cond_resched();
+	}
+	b->more = true;
+	return true;
+}
+
 /**
  * struct tiering_oldest - folios from the old end of LRU lists
  * @folios: the folios, held

@@ -17,7 +17,10 @@
 #include <linux/mutex.h>
 #include <linux/nodemask.h>
 #include <linux/numa.h>
+#include <linux/pgtable.h>
 #include <linux/ra_class.h>
+#include <linux/rcupdate.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/sysfs.h>
 #include <linux/types.h>
@@ -30,6 +33,7 @@ struct lruvec;
 struct mem_cgroup;
 struct task_struct;
 struct tiering_policy;
+struct tiering_space;
 
 /* Needs of a policy. The core runs only the parts that the selected policy needs. */
 #define TIERING_PLACES		BIT(0)	/* ->place() decides for all new pages */
@@ -48,6 +52,9 @@ struct tiering_policy;
 #define TIERING_HINTS		BIT(9)	/* the core records the hint faults of NUMA
 					 * balancing; not with TIERING_USES: a record has
 					 * one history
+					 */
+#define TIERING_VISITS		BIT(10)	/* the visits of regions can be counted; needs
+					 * TIERING_MOVES
 					 */
 
 /**
@@ -73,6 +80,7 @@ enum tiering_place {
  * @TIERING_DEMOTED_RANDOM: they or their context were chosen at random
  * @TIERING_DEMOTED_LIMIT: a node or a cgroup exceeded its limit
  * @TIERING_DEMOTED_PAIR: they changed places with a hotter folio
+ * @TIERING_DEMOTED_COLD: their region has few visits
  * @TIERING_PROMOTED_ACTIVE: their context has become active
  * @TIERING_PROMOTED_USED: they were used in enough scans
  * @TIERING_PROMOTED_HINT: they had a hint fault
@@ -85,6 +93,7 @@ enum tiering_reason {
 	TIERING_DEMOTED_RANDOM,
 	TIERING_DEMOTED_LIMIT,
 	TIERING_DEMOTED_PAIR,
+	TIERING_DEMOTED_COLD,
 	TIERING_PROMOTED_ACTIVE,
 	TIERING_PROMOTED_USED,
 	TIERING_PROMOTED_HINT,
@@ -323,6 +332,104 @@ struct tiering_walk {
 	bool left;
 	bool taken;
 	const struct address_space *mapping;
+};
+
+/* The number of base pages in a region, which is as large as a huge page. */
+#define TIERING_REGION_ORDER	(PMD_SHIFT - PAGE_SHIFT)
+#define TIERING_REGION_PAGES	((unsigned int)(PMD_SIZE / PAGE_SIZE))
+
+/* The largest number of pages of a region that are watched (Thermostat, section 3.2). */
+#define TIERING_WATCHES		50U
+
+/**
+ * enum tiering_stage - which entries of a region are watched
+ * @TIERING_UNWATCHED: none
+ * @TIERING_WHOLE: the entry of the huge page
+ * @TIERING_PAGES: those of some pages
+ */
+enum tiering_stage {
+	TIERING_UNWATCHED,
+	TIERING_WHOLE,
+	TIERING_PAGES,
+};
+
+/**
+ * struct tiering_watch - a watched entry of a page table
+ * @index: place of the page in the 2 MiB of its region
+ * @is_closed: the entry is closed, as far as is known
+ * @visits: visits that found it closed
+ * @since: time at which it was closed or was last seen closed, in units of 1024 ns
+ * @closed: time that it was closed until @since while programs ran, in units of 1024 ns
+ *
+ * Protected by the lock of the region.
+ */
+struct tiering_watch {
+	u16 index;
+	bool is_closed;
+	u16 visits;
+	u32 since;
+	u32 closed;
+};
+
+/**
+ * struct tiering_region_key - where a region is
+ * @mm: the address space
+ * @addr: address, a multiple of 2 MiB
+ */
+struct tiering_region_key {
+	struct mm_struct *mm;
+	unsigned long addr;
+};
+
+/**
+ * struct tiering_region - up to 2 MiB of a mapping, whose visits are counted
+ * @list: link in a list of the policy
+ * @hash: link in the table of all regions
+ * @rcu: for kfree_rcu()
+ * @space: the address space
+ * @at: where it is; a region is the part of these 2 MiB that is in one mapping
+ * @start: first address
+ * @end: end
+ * @is_gone: the mapping is no more; to be freed
+ * @is_split: it was a huge page until tiering_regions_split()
+ * @is_left: the last walk of tiering_take_region() has found folios to move
+ * @next: where tiering_take_region() continues, 0 to begin
+ * @cleared: time of the split, ns
+ * @accessed: pages that were accessed between the split and the watch
+ * @least: visits that they say there were at least, in a second
+ * @rate: visits of all its pages, in a second
+ * @visits: visits that were counted for @rate
+ * @state: the policy's
+ * @lock: protects @stage, @watched and @watches
+ * @stage: what is watched
+ * @watched: number of watches
+ * @watches: the watched entries, by index
+ *
+ * All but the watches belongs to the daemon of a node.
+ */
+struct tiering_region {
+	struct list_head list;
+	struct rhash_head hash;
+	struct rcu_head rcu;
+	struct tiering_space *space;
+	struct tiering_region_key at;
+	unsigned long start;
+	unsigned long end;
+	bool is_gone;
+	bool is_split;
+	bool is_left;
+	u16 next;
+	u64 cleared;
+	unsigned int accessed;
+	unsigned long least;
+	unsigned long rate;
+	unsigned int visits;
+	unsigned int state;
+
+	spinlock_t lock;	/* protects stage, watched and watches */
+	enum tiering_stage stage;
+	unsigned int watched;
+	struct tiering_watch watches[TIERING_WATCHES];
 };
 
 /*
@@ -614,6 +721,23 @@ void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b);
 bool tiering_take_lru(struct tiering_node *tn, struct tiering_batch *b,
 		      struct lruvec *lruvec, enum tiering_kind kind,
 		      tiering_choose_t choose);
+bool tiering_take_region(struct tiering_node *tn, struct tiering_batch *b,
+			 struct tiering_region *region);
+
+/* regions.c */
+unsigned long tiering_regions_of(int nid);
+struct tiering_region *tiering_region_sample(int nid);
+bool tiering_region_join(const struct tiering_region *region);
+
+/* visits.c */
+void tiering_region_free(struct tiering_region *region);
+void tiering_regions_watch_whole(struct list_head *regions);
+void tiering_regions_split(struct list_head *regions);
+void tiering_regions_watch_pages(struct list_head *regions);
+void tiering_regions_close(struct list_head *regions);
+void tiering_regions_open(struct list_head *regions);
+bool tiering_region_rate(struct tiering_region *region);
+bool tiering_region_count(struct tiering_region *region);
 
 /* slab.c */
 void tiering_slabs_leave(struct tiering_node *tn, const struct knode *knode);

@@ -212,15 +212,16 @@ bool tiering_may_fill(int nid)
 {
 	if (tiering_room(nid) >= 0)
 		return true;
-	tiering_wake_kswapd(nid);
+	tiering_wake_kswapd(nid, 0);
 	return tiering_room_to_fill(nid) > 0;
 }
 
 /**
  * tiering_wake_kswapd() - wake the kswapd of a node if the node is not balanced
  * @nid: the node
+ * @order: order of the folios for which it should have room
  */
-void tiering_wake_kswapd(int nid)
+void tiering_wake_kswapd(int nid, unsigned int order)
 {
 	struct zone *zones = NODE_DATA(nid)->node_zones;
 	int i;
@@ -228,7 +229,7 @@ void tiering_wake_kswapd(int nid)
 	for (i = MAX_NR_ZONES - 1; i >= 0; i--) {
 		if (!tiering_counts(&zones[i]))
 			continue;
-		wakeup_kswapd(&zones[i], GFP_HIGHUSER_MOVABLE, 0, ZONE_MOVABLE);
+		wakeup_kswapd(&zones[i], GFP_HIGHUSER_MOVABLE, order, ZONE_MOVABLE);
 		return;
 	}
 }

@@ -22,6 +22,7 @@ static const char * const tiering_reason_names[TIERING_REASONS] = {
 	[TIERING_DEMOTED_RANDOM]	= "demoted_random",
 	[TIERING_DEMOTED_LIMIT]		= "demoted_limit",
 	[TIERING_DEMOTED_PAIR]		= "demoted_pair",
+	[TIERING_DEMOTED_COLD]		= "demoted_cold",
 	[TIERING_PROMOTED_ACTIVE]	= "promoted_active",
 	[TIERING_PROMOTED_USED]		= "promoted_used",
 	[TIERING_PROMOTED_HINT]		= "promoted_hint",

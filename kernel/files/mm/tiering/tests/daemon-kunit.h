@@ -131,12 +131,12 @@ static void daemon_test_asks_seldom(struct kunit *test)
 	struct tiering_node *tn = daemon_test_node(test);
 	u64 now = 100 * (u64)NSEC_PER_SEC;
 
-	tiering_ask_for_room(tn, now);
+	tiering_ask_for_room(tn, now, 0);
 	KUNIT_EXPECT_EQ(test, tn->asked, now);
-	tiering_ask_for_room(tn, now + NSEC_PER_SEC / TIERING_LOOKS - 1);
+	tiering_ask_for_room(tn, now + NSEC_PER_SEC / TIERING_LOOKS - 1, 0);
 	KUNIT_EXPECT_EQ(test, tn->asked, now);
 	now += NSEC_PER_SEC / TIERING_LOOKS;
-	tiering_ask_for_room(tn, now);
+	tiering_ask_for_room(tn, now, 0);
 	KUNIT_EXPECT_EQ(test, tn->asked, now);
 }
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Policies of memory tiers: tests of the counts of visits.
+ */
+#ifndef _MM_TIERING_VISITS_KUNIT_H
+#define _MM_TIERING_VISITS_KUNIT_H
+
+#include <kunit/test.h>
+
+/* Close an entry for @ticks, then visit it. What follows does not count. */
+static void visits_test_visit(struct tiering_watch *watch, u32 *now, u32 ticks)
+{
+	tiering_watch_closed(watch, *now, 0);
+	tiering_watch_visit(watch, ticks);
+	*now += ticks + 12345;
+}
+
+/* The rate is visits by the time that the entry was closed. */
+static void visits_test_rate(struct kunit *test)
+{
+	struct tiering_watch watch = { };
+	u32 now = U32_MAX - 100;	/* times may wrap */
+
+	visits_test_visit(&watch, &now, 100);
+	visits_test_visit(&watch, &now, 300);
+	KUNIT_EXPECT_EQ(test, watch.visits, 2);
+	KUNIT_EXPECT_EQ(test, watch.closed, 400);
+	KUNIT_EXPECT_EQ(test, tiering_watch_rate(&watch), 2 * NSEC_PER_SEC / (400 * 1024));
+}
+
+static void visits_test_put(void *space)
+{
+	tiering_space_put(space);
+}
+
+/* A region of an address space that is always in use. */
+static struct tiering_region *visits_test_region(struct kunit *test)
+{
+	struct tiering_region *region = kunit_kzalloc(test, sizeof(*region), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, region);
+	spin_lock_init(&region->lock);
+	region->stage = TIERING_PAGES;
+	region->space = tiering_space_get(&init_mm);
+	KUNIT_ASSERT_NOT_NULL(test, region->space);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, visits_test_put, region->space));
+	return region;
+}
+
+/* What is visited in less than a unit of time is hot, and not unknown. */
+static void visits_test_hottest(struct kunit *test)
+{
+	struct tiering_region *region = visits_test_region(test);
+	u32 now = 1000;
+
+	region->stage = TIERING_WHOLE;
+	region->accessed = 1;
+	region->watched = 1;
+	visits_test_visit(&region->watches[0], &now, 0);
+	visits_test_visit(&region->watches[0], &now, 0);
+	KUNIT_EXPECT_TRUE(test, tiering_region_count(region));
+	KUNIT_EXPECT_EQ(test, region->rate, NSEC_PER_SEC / 1024);
+}
+
+/* An entry that stays closed has a time and no visits. */
+static void visits_test_unvisited(struct kunit *test)
+{
+	struct tiering_watch watch = { };
+
+	tiering_watch_closed(&watch, 1000, 7);
+	tiering_watch_closed(&watch, 1500, 500);
+	tiering_watch_closed(&watch, 3000, 1500);
+	KUNIT_EXPECT_EQ(test, watch.closed, 2000);
+	KUNIT_EXPECT_EQ(test, tiering_watch_rate(&watch), 0);
+}
+
+/* A fault of an entry that others have closed is no visit. */
+static void visits_test_foreign(struct kunit *test)
+{
+	struct tiering_watch watch = { };
+
+	KUNIT_EXPECT_FALSE(test, tiering_watch_visit(&watch, 1));
+	tiering_watch_closed(&watch, 1000, 0);
+	KUNIT_EXPECT_TRUE(test, tiering_watch_visit(&watch, 1));
+	KUNIT_EXPECT_FALSE(test, tiering_watch_visit(&watch, 1));
+	KUNIT_EXPECT_EQ(test, watch.visits, 1);
+}
+
+/* The watched pages stand for all that were accessed; unknown ones are left out. */
+static void visits_test_scales(struct kunit *test)
+{
+	struct tiering_region *region = visits_test_region(test);
+	unsigned int i;
+
+	region->accessed = 100;
+	region->watched = 10;
+	for (i = 0; i < 10; i++) {
+		region->watches[i].index = i;
+		region->watches[i].closed = i < 8 ? NSEC_PER_SEC / 1024 : 0;
+		region->watches[i].visits = i < 8 ? 5 : 0;
+	}
+	KUNIT_EXPECT_TRUE(test, tiering_region_count(region));
+	KUNIT_EXPECT_EQ(test, region->visits, 40);
+	/* A count begins anew. */
+	KUNIT_EXPECT_EQ(test, region->watches[0].visits, 0);
+	KUNIT_EXPECT_EQ(test, region->watches[0].closed, 0);
+	/* A second in units of 1024 ns is rounded down. */
+	KUNIT_EXPECT_GE(test, region->rate, 500);
+	KUNIT_EXPECT_LE(test, region->rate, 510);
+}
+
+/* Without an accessed page the rate is 0. Without a closed entry it is not known. */
+static void visits_test_unknown(struct kunit *test)
+{
+	struct tiering_region *region = visits_test_region(test);
+
+	region->rate = 7;
+	region->accessed = 3;
+	region->watched = 3;
+	KUNIT_EXPECT_FALSE(test, tiering_region_count(region));
+	KUNIT_EXPECT_EQ(test, region->rate, 7);
+	region->accessed = 0;
+	region->watched = 0;
+	KUNIT_EXPECT_TRUE(test, tiering_region_count(region));
+	KUNIT_EXPECT_EQ(test, region->rate, 0);
+	region->rate = 7;
+	region->stage = TIERING_UNWATCHED;
+	KUNIT_EXPECT_FALSE(test, tiering_region_count(region));
+}
+
+/* Pages that were accessed were so once at least. */
+static void visits_test_least(struct kunit *test)
+{
+	struct tiering_region *region = visits_test_region(test);
+
+	KUNIT_EXPECT_EQ(test, tiering_least_rate(20, NSEC_PER_SEC / 4), 80);
+	KUNIT_EXPECT_EQ(test, tiering_least_rate(0, 0), 0);
+	region->accessed = 100;
+	region->least = 1000;
+	region->watched = 1;
+	region->watches[0].closed = NSEC_PER_SEC / 1024;
+	region->watches[0].visits = 1;
+	KUNIT_EXPECT_TRUE(test, tiering_region_count(region));
+	KUNIT_EXPECT_EQ(test, region->rate, 1000);
+	region->watches[0].closed = NSEC_PER_SEC / 1024;
+	region->watches[0].visits = 20;
+	KUNIT_EXPECT_TRUE(test, tiering_region_count(region));
+	KUNIT_EXPECT_GE(test, region->rate, 2000);
+}
+
+static void visits_test_find(struct kunit *test)
+{
+	struct tiering_region *region = visits_test_region(test);
+	unsigned int i;
+
+	region->watched = 3;
+	for (i = 0; i < 3; i++)
+		region->watches[i].index = 10 * i;
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_PTR_EQ(test, tiering_watch_find(region, 10 * i),
+				    &region->watches[i]);
+	KUNIT_EXPECT_NULL(test, tiering_watch_find(region, 5));
+	KUNIT_EXPECT_NULL(test, tiering_watch_find(region, 511));
+}
+
+static struct kunit_case visits_test_cases[] = {
+	KUNIT_CASE(visits_test_rate),
+	KUNIT_CASE(visits_test_hottest),
+	KUNIT_CASE(visits_test_unvisited),
+	KUNIT_CASE(visits_test_foreign),
+	KUNIT_CASE(visits_test_scales),
+	KUNIT_CASE(visits_test_unknown),
+	KUNIT_CASE(visits_test_least),
+	KUNIT_CASE(visits_test_find),
+	{}
+};
+
+static struct kunit_suite visits_test_suite = {
+	.name = "tiering-visits",
+	.test_cases = visits_test_cases,
+};
+
+kunit_test_suite(visits_test_suite);
+
+#endif /* _MM_TIERING_VISITS_KUNIT_H */
