@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy thermostat: as much anonymous memory is in slow memory as is possible
+ * without a slowdown above a bound (Thermostat, ASPLOS 2017).
+ *
+ * A period has some rounds. In the first quarter, a random sample of the regions of fast
+ * memory is watched whole: a region that is hot is known to be so, and stays a huge page.
+ * The others are split; in the second quarter, the processor notes which of their pages
+ * are accessed. In the second half, some of these are watched, for the rate of the region
+ * (section 3.2). Then the coldest regions of the sample leave (section 3.4).
+ *
+ * Regions in slow memory are counted for ever. If they are visited too often together,
+ * the hottest ones come back (section 3.5).
+ *
+ * The bound is a share of the processor time that was used. Visits of slow memory spend
+ * it, and the faults that count visits do so, too.
+ */
+#include <linux/init.h>
+#include <linux/kernel_stat.h>
+#include <linux/list.h>
+#include <linux/list_sort.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "policy_thermostat.h"
+
+/* The largest sample of a node in a period. */
+#define POLICY_THERMOSTAT_SAMPLE	1024
+
+/* Draws without a region after which a sample ends. */
+#define POLICY_THERMOSTAT_MISSES	16
+
+/* Times that a region is tried of which a part cannot come back. */
+#define POLICY_THERMOSTAT_TRIES		16
+
+/*
+ * A region that takes more than a part of the budget is hot without a closer look: as many
+ * parts as there are regions, and no more than this.
+ */
+#define POLICY_THERMOSTAT_HOT		50UL
+
+/* Protects the list of nodes. */
+DEFINE_MUTEX(policy_thermostat_mutex);
+LIST_HEAD(policy_thermostat_nodes);
+
+/* The number of nodes, among which the budget is divided. Changed under the mutex. */
+static unsigned int policy_thermostat_count_nodes;
+
+/**
+ * policy_thermostat_lists() - get the lists of a node
+ * @t: the node
+ * @lists: filled in, in the order of the members
+ */
+void policy_thermostat_lists(struct policy_thermostat *t, struct list_head **lists)
+{
+	lists[0] = &t->sampled;
+	lists[1] = &t->leaving;
+	lists[2] = &t->cold;
+	lists[3] = &t->back;
+	lists[4] = &t->joining;
+}
+
+/*
+ * Get the processor time that was used on all CPUs, ns. Includes CPUs that are offline, whose
+ * time stays, so that the sum does not jump.
+ */
+static u64 policy_thermostat_cpu_ns(void)
+{
+	struct kernel_cpustat stat;
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		kcpustat_cpu_fetch(&stat, cpu);
+		sum += stat.cpustat[CPUTIME_USER] + stat.cpustat[CPUTIME_NICE] +
+		       stat.cpustat[CPUTIME_SYSTEM];
+	}
+	return sum;
+}
+
+static int policy_thermostat_init_node(struct tiering_node *tn)
+{
+	struct policy_thermostat *t = kzalloc_node(sizeof(*t), GFP_KERNEL, tn->nid);
+	struct list_head *lists[POLICY_THERMOSTAT_LISTS];
+	int i;
+
+	if (!t)
+		return -ENOMEM;
+	policy_thermostat_lists(t, lists);
+	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++)
+		INIT_LIST_HEAD(lists[i]);
+	mutex_init(&t->lock);
+	t->nid = tn->nid;
+	t->slow = tn->slow;
+	t->began = ktime_get_mono_fast_ns();
+	t->cpu_ns = policy_thermostat_cpu_ns();
+	tn->priv = t;
+	mutex_lock(&policy_thermostat_mutex);
+	list_add_tail(&t->node, &policy_thermostat_nodes);
+	WRITE_ONCE(policy_thermostat_count_nodes, policy_thermostat_count_nodes + 1);
+	mutex_unlock(&policy_thermostat_mutex);
+	return 0;
+}
+
+static void policy_thermostat_free(struct list_head *regions)
+{
+	struct tiering_region *region, *next;
+
+	tiering_regions_open(regions);
+	list_for_each_entry_safe(region, next, regions, list) {
+		list_del(&region->list);
+		tiering_region_free(region);
+		cond_resched();
+	}
+}
+
+static void policy_thermostat_exit_node(struct tiering_node *tn)
+{
+	struct list_head *lists[POLICY_THERMOSTAT_LISTS];
+	struct policy_thermostat *t = tn->priv;
+	int i;
+
+	mutex_lock(&policy_thermostat_mutex);
+	list_del(&t->node);
+	WRITE_ONCE(policy_thermostat_count_nodes, policy_thermostat_count_nodes - 1);
+	mutex_unlock(&policy_thermostat_mutex);
+	policy_thermostat_lists(t, lists);
+	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++)
+		policy_thermostat_free(lists[i]);
+	kfree(t);
+}
+
+/* Order regions by address space, so that a round flushes each of them once. */
+static int policy_thermostat_by_mm(void *priv, const struct list_head *a,
+				   const struct list_head *b)
+{
+	const struct tiering_region *ra = list_entry(a, struct tiering_region, list);
+	const struct tiering_region *rb = list_entry(b, struct tiering_region, list);
+
+	cond_resched();
+	return ra->at.mm > rb->at.mm;
+}
+
+/* Order regions by rate, the coldest first. */
+static int policy_thermostat_by_rate(void *priv, const struct list_head *a,
+				     const struct list_head *b)
+{
+	const struct tiering_region *ra = list_entry(a, struct tiering_region, list);
+	const struct tiering_region *rb = list_entry(b, struct tiering_region, list);
+
+	cond_resched();
+	return ra->rate > rb->rate;
+}
+
+/* Free the regions whose mapping is no more. */
+static void policy_thermostat_drop_gone(struct policy_thermostat *t)
+{
+	struct list_head *lists[POLICY_THERMOSTAT_LISTS];
+	struct tiering_region *region, *next;
+	int i;
+
+	policy_thermostat_lists(t, lists);
+	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++) {
+		list_for_each_entry_safe(region, next, lists[i], list) {
+			cond_resched();
+			if (!region->is_gone)
+				continue;
+			list_del(&region->list);
+			tiering_region_free(region);
+		}
+	}
+}
+
+/* Free regions, or make them huge pages again if they were. */
+static void policy_thermostat_release(struct policy_thermostat *t,
+				      struct list_head *regions)
+{
+	struct tiering_region *region, *next;
+	LIST_HEAD(done);
+
+	tiering_regions_open(regions);
+	list_for_each_entry_safe(region, next, regions, list) {
+		region->state = 0;
+		list_move_tail(&region->list, region->is_split ? &t->joining : &done);
+	}
+	policy_thermostat_free(&done);
+}
+
+/* Forget the regions that have waited for a period. */
+static void policy_thermostat_drop_joining(struct policy_thermostat *t)
+{
+	struct tiering_region *region, *next;
+	LIST_HEAD(done);
+
+	list_for_each_entry_safe(region, next, &t->joining, list)
+		if (region->state++)
+			list_move_tail(&region->list, &done);
+	policy_thermostat_free(&done);
+}
+
+/* Get the time that visits at a rate cost, ns a second. */
+static u64 policy_thermostat_cost(unsigned long rate)
+{
+	return (u64)rate * READ_ONCE(policy_thermostat_settings.visit_ns);
+}
+
+static u64 policy_thermostat_costs(const struct list_head *regions)
+{
+	const struct tiering_region *region;
+	u64 sum = 0;
+
+	list_for_each_entry(region, regions, list)
+		sum += policy_thermostat_cost(region->rate);
+	return sum;
+}
+
+/**
+ * policy_thermostat_budget() - calculate a budget
+ * @cpu_ns: processor time that was used
+ * @visits: faults that counted visits meanwhile
+ * @elapsed: the time in which both were spent, ns
+ *
+ * Return: the time that visits of slow memory may cost, ns a second.
+ */
+u64 policy_thermostat_budget(u64 cpu_ns, u64 visits, u64 elapsed)
+{
+	u64 spent = visits * READ_ONCE(policy_thermostat_settings.fault_ns);
+	u64 all;
+
+	/* The times of a CPU may be a bit less than they were. */
+	if (!elapsed || (s64)cpu_ns < 0)
+		return 0;
+	all = mul_u64_u64_div_u64(cpu_ns, READ_ONCE(policy_thermostat_settings.slowdown_bp),
+				  10000);
+	return all <= spent ? 0 : mul_u64_u64_div_u64(all - spent, NSEC_PER_SEC, elapsed);
+}
+
+/* Draw up to @want regions of a node into a list. Return: how many were found. */
+static unsigned long policy_thermostat_draw(int nid, unsigned long want,
+					    struct list_head *regions)
+{
+	unsigned long count = 0;
+	unsigned int misses = 0;
+
+	want = min(want, POLICY_THERMOSTAT_SAMPLE);
+	while (count < want && misses < POLICY_THERMOSTAT_MISSES) {
+		struct tiering_region *region = tiering_region_sample(nid);
+
+		cond_resched();
+		if (!region) {
+			misses++;
+			continue;
+		}
+		misses = 0;
+		list_add(&region->list, regions);
+		count++;
+	}
+	return count;
+}
+
+static unsigned long policy_thermostat_share(unsigned long regions)
+{
+	return DIV_ROUND_UP(regions * READ_ONCE(policy_thermostat_settings.sample), 100);
+}
+
+/*
+ * Begin a period: draw a sample of fast memory, and watch its huge pages. What has come to
+ * slow memory without this policy, or was lost as its mapping has changed, is found by a
+ * sample of slow memory.
+ */
+static void policy_thermostat_begin(struct policy_thermostat *t)
+{
+	policy_thermostat_drop_gone(t);
+	policy_thermostat_drop_joining(t);
+	t->regions = tiering_regions_of(t->nid);
+	t->count = policy_thermostat_draw(t->nid, policy_thermostat_share(t->regions),
+					  &t->sampled);
+	if (t->slow != NUMA_NO_NODE)
+		policy_thermostat_draw(t->slow,
+				       policy_thermostat_share(tiering_regions_of(t->slow)),
+				       &t->cold);
+	list_sort(NULL, &t->sampled, policy_thermostat_by_mm);
+	list_sort(NULL, &t->leaving, policy_thermostat_by_mm);
+	list_sort(NULL, &t->cold, policy_thermostat_by_mm);
+	tiering_regions_watch_whole(&t->sampled);
+}
+
+static void policy_thermostat_close(struct policy_thermostat *t)
+{
+	tiering_regions_close(&t->sampled);
+	tiering_regions_close(&t->leaving);
+	tiering_regions_close(&t->cold);
+}
+
+/* Calculate the rates of regions. Those of which nothing is known go to @unknown. */
+static void policy_thermostat_count(struct policy_thermostat *t, struct list_head *regions,
+				    struct list_head *unknown)
+{
+	struct tiering_region *region, *next;
+
+	list_for_each_entry_safe(region, next, regions, list) {
+		if (tiering_region_count(region))
+			t->visits += region->visits;
+		else if (unknown)
+			list_move_tail(&region->list, unknown);
+		cond_resched();
+	}
+}
+
+/* Update the budget by what was spent since the last time. */
+static void policy_thermostat_charge(struct policy_thermostat *t)
+{
+	u64 now = ktime_get_mono_fast_ns(), cpu_ns = policy_thermostat_cpu_ns();
+
+	t->budget = policy_thermostat_budget((cpu_ns - t->cpu_ns) /
+					     max(READ_ONCE(policy_thermostat_count_nodes), 1),
+					     t->visits, now - t->began);
+	t->began = now;
+	t->cpu_ns = cpu_ns;
+	t->visits = 0;
+}
+
+static bool policy_thermostat_is_hot(const struct policy_thermostat *t,
+				     const struct tiering_region *region)
+{
+	unsigned long parts = clamp(t->regions, 1UL, POLICY_THERMOSTAT_HOT);
+
+	return policy_thermostat_cost(region->rate) > t->budget / parts;
+}
+
+/*
+ * Let go the hot regions of a sample. In the second half of a period, in each round:
+ * nobody needs to know how hot they are, and each fault costs something.
+ */
+static void policy_thermostat_drop_hot(struct policy_thermostat *t)
+{
+	struct tiering_region *region, *next;
+	LIST_HEAD(hot);
+
+	list_for_each_entry_safe(region, next, &t->sampled, list) {
+		cond_resched();
+		if (!tiering_region_rate(region) || !policy_thermostat_is_hot(t, region))
+			continue;
+		t->visits += region->visits;
+		list_move_tail(&region->list, &hot);
+	}
+	policy_thermostat_release(t, &hot);
+}
+
+/* After a quarter of the period: let go what is hot, and split the rest. */
+static void policy_thermostat_split(struct policy_thermostat *t)
+{
+	policy_thermostat_close(t);
+	policy_thermostat_charge(t);
+	policy_thermostat_drop_hot(t);
+	policy_thermostat_count(t, &t->sampled, NULL);
+	tiering_regions_split(&t->sampled);
+	tiering_regions_split(&t->leaving);
+	tiering_regions_split(&t->cold);
+}
+
+/**
+ * policy_thermostat_classify() - choose the regions of a sample that leave
+ * @sampled: the sample, with rates; the hotter ones stay in the list
+ * @leaving: the others are added to it
+ * @budget: the cost that the sample may have in slow memory, ns a second
+ *
+ * The coldest leave, as many as the budget allows (Thermostat, section 3.4).
+ */
+void policy_thermostat_classify(struct list_head *sampled, struct list_head *leaving,
+				u64 budget)
+{
+	struct tiering_region *region, *next;
+	u64 sum = 0;
+
+	list_sort(NULL, sampled, policy_thermostat_by_rate);
+	list_for_each_entry_safe(region, next, sampled, list) {
+		sum += policy_thermostat_cost(region->rate);
+		if (sum > budget)
+			return;
+		region->next = 0;
+		list_move_tail(&region->list, leaving);
+	}
+}
+
+/**
+ * policy_thermostat_correct() - choose the regions of slow memory that come back
+ * @cold: the regions, with rates
+ * @back: those that come back are added to it
+ * @budget: the cost that the others may have, ns a second
+ *
+ * The hottest come back, until the others are within the budget (Thermostat, section
+ * 3.5).
+ *
+ * Return: the cost of the others, ns a second.
+ */
+u64 policy_thermostat_correct(struct list_head *cold, struct list_head *back, u64 budget)
+{
+	struct tiering_region *region, *next;
+	u64 sum = policy_thermostat_costs(cold);
+
+	list_sort(NULL, cold, policy_thermostat_by_rate);
+	list_for_each_entry_safe_reverse(region, next, cold, list) {
+		if (sum <= budget)
+			break;
+		sum -= policy_thermostat_cost(region->rate);
+		region->next = 0;
+		region->state = 0;
+		list_move_tail(&region->list, back);
+	}
+	list_sort(NULL, cold, policy_thermostat_by_mm);
+	return sum;
+}
+
+/* Correct what was wrong, by the counts of slow memory since the last time. */
+static void policy_thermostat_check(struct policy_thermostat *t)
+{
+	LIST_HEAD(back);
+
+	policy_thermostat_count(t, &t->leaving, NULL);
+	policy_thermostat_count(t, &t->cold, NULL);
+	policy_thermostat_charge(t);
+	t->cost = policy_thermostat_correct(&t->cold, &back, t->budget);
+	t->came_back += list_count_nodes(&back);
+	t->cold_regions = list_count_nodes(&t->cold);
+	tiering_regions_open(&back);
+	list_splice_tail(&back, &t->back);
+}
+
+/* After half of the period: watch the pages that were accessed. */
+static void policy_thermostat_watch(struct policy_thermostat *t)
+{
+	policy_thermostat_close(t);
+	policy_thermostat_check(t);
+	tiering_regions_watch_pages(&t->sampled);
+	tiering_regions_watch_pages(&t->leaving);
+	tiering_regions_watch_pages(&t->cold);
+}
+
+/* End a period: correct, and let the coldest of the sample leave. */
+static void policy_thermostat_end(struct policy_thermostat *t)
+{
+	LIST_HEAD(unknown);
+
+	policy_thermostat_close(t);
+	policy_thermostat_count(t, &t->sampled, &unknown);
+	policy_thermostat_check(t);
+	policy_thermostat_release(t, &unknown);
+	/* What was hot has left the sample, and stands for its share of memory. */
+	policy_thermostat_classify(&t->sampled, &t->leaving,
+				   mul_u64_u64_div_u64(t->budget, t->count,
+						       max3(t->regions, t->count, 1UL)));
+	policy_thermostat_release(t, &t->sampled);
+}
+
+/*
+ * Have a region become a huge page again. khugepaged sees to what is too much for a period:
+ * it leaves regions alone while they are counted.
+ */
+static void policy_thermostat_join(struct policy_thermostat *t)
+{
+	struct tiering_region *region =
+		list_first_entry_or_null(&t->joining, struct tiering_region, list);
+
+	if (!region || (region->is_split && !tiering_region_join(region)))
+		return;
+	list_del(&region->list);
+	tiering_region_free(region);
+}
+
+static void policy_thermostat_round(struct policy_thermostat *t)
+{
+	if (!t->round)
+		t->rounds = READ_ONCE(policy_thermostat_settings.rounds);
+	if (!t->round)
+		policy_thermostat_begin(t);
+	else if (t->round == t->rounds / 4)
+		policy_thermostat_split(t);
+	else if (t->round == t->rounds / 2)
+		policy_thermostat_watch(t);
+	else
+		policy_thermostat_close(t);
+	if (t->round > t->rounds / 2)
+		policy_thermostat_drop_hot(t);
+	if (++t->round == t->rounds) {
+		policy_thermostat_end(t);
+		t->round = 0;
+	}
+	policy_thermostat_join(t);
+}
+
+static void policy_thermostat_period(struct tiering_node *tn)
+{
+	struct policy_thermostat *t = tn->priv;
+
+	mutex_lock(&t->lock);
+	policy_thermostat_round(t);
+	mutex_unlock(&t->lock);
+}
+
+/*
+ * Take folios of the first region of a list. Regions whose address space is busy wait at the
+ * end of the list. Return: the region, if it is over.
+ */
+static struct tiering_region *policy_thermostat_take(struct tiering_node *tn,
+						     struct tiering_batch *b,
+						     struct list_head *regions)
+{
+	struct tiering_region *region =
+		list_first_entry(regions, struct tiering_region, list);
+
+	if (!tiering_take_region(tn, b, region)) {
+		region->next = 0;
+		return region;
+	}
+	if (!b->pages && !b->more)
+		list_move_tail(&region->list, regions);
+	return NULL;
+}
+
+/*
+ * Demote regions that leave. If there are none, look at one in slow memory again: a part of it
+ * may not have been able to leave, or have come back.
+ */
+static long policy_thermostat_fill_demote(struct tiering_node *tn,
+					  struct tiering_batch *b, long want)
+{
+	struct policy_thermostat *t = tn->priv;
+	struct tiering_region *region;
+
+	b->why = TIERING_DEMOTED_COLD;
+	mutex_lock(&t->lock);
+	while (!b->pages && !b->more && !list_empty(&t->leaving)) {
+		region = policy_thermostat_take(tn, b, &t->leaving);
+		if (!region)
+			break;
+		list_move_tail(&region->list, &t->cold);
+	}
+	if (!b->pages && list_empty(&t->leaving) && !list_empty(&t->cold)) {
+		region = policy_thermostat_take(tn, b, &t->cold);
+		if (region)
+			list_move_tail(&region->list, &t->cold);
+	}
+	mutex_unlock(&t->lock);
+	return b->pages;
+}
+
+/*
+ * Go on with a region all of whose folios were taken. What has failed to move is tried again;
+ * after some tries the region counts as cold, and will come back later if it is not.
+ */
+static void policy_thermostat_came(struct policy_thermostat *t,
+				   struct tiering_region *region)
+{
+	bool is_over = !region->is_left;
+
+	if (is_over || ++region->state == POLICY_THERMOSTAT_TRIES) {
+		region->state = 0;
+		list_move_tail(&region->list, is_over ? &t->joining : &t->cold);
+	} else {
+		list_move_tail(&region->list, &t->back);
+	}
+}
+
+static long policy_thermostat_fill_promote(struct tiering_node *tn,
+					   struct tiering_batch *b, long room)
+{
+	struct policy_thermostat *t = tn->priv;
+	struct tiering_region *region;
+
+	b->why = TIERING_PROMOTED_USED;
+	mutex_lock(&t->lock);
+	/* A huge page moves as a whole. */
+	if (room >= TIERING_REGION_PAGES && !list_empty(&t->back)) {
+		region = policy_thermostat_take(tn, b, &t->back);
+		b->more |= region && !list_empty(&t->back);
+		if (region)
+			policy_thermostat_came(t, region);
+	}
+	mutex_unlock(&t->lock);
+	return b->pages;
+}
+
+static bool policy_thermostat_waits(struct tiering_node *tn)
+{
+	const struct policy_thermostat *t = tn->priv;
+
+	return !list_empty(&t->back);
+}
+
+static struct tiering_policy policy_thermostat = {
+	.name		= "thermostat",
+	.needs		= TIERING_MOVES | TIERING_VISITS,
+	.attrs		= &policy_thermostat_group,
+	.init_node	= policy_thermostat_init_node,
+	.exit_node	= policy_thermostat_exit_node,
+	.period		= policy_thermostat_period,
+	.fill_demote	= policy_thermostat_fill_demote,
+	.fill_promote	= policy_thermostat_fill_promote,
+	.waits		= policy_thermostat_waits,
+};
+
+static int __init policy_thermostat_init(void)
+{
+	return tiering_register(&policy_thermostat);
+}
+late_initcall(policy_thermostat_init);
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/policy-thermostat-kunit.h"
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Policies of memory tiers: tests of the budget of Thermostat, and of what leaves and
+ * comes back.
+ */
+#ifndef _MM_TIERING_POLICY_THERMOSTAT_KUNIT_H
+#define _MM_TIERING_POLICY_THERMOSTAT_KUNIT_H
+
+#include <kunit/test.h>
+
+#define THERMOSTAT_TEST_REGIONS	5
+
+/* Settings that the test changes, and regions with rates of 1, 2, 4, 8 and 16. */
+struct thermostat_test {
+	struct policy_thermostat_settings settings;
+	struct tiering_region regions[THERMOSTAT_TEST_REGIONS];
+	struct list_head from;
+	struct list_head to;
+};
+
+static int thermostat_test_init(struct kunit *test)
+{
+	/* In this order, so that sorting is needed. */
+	static const unsigned long rates[THERMOSTAT_TEST_REGIONS] = { 4, 1, 16, 2, 8 };
+	struct thermostat_test *data = kunit_kzalloc(test, sizeof(*data), GFP_KERNEL);
+	int i;
+
+	if (!data)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&data->from);
+	INIT_LIST_HEAD(&data->to);
+	for (i = 0; i < THERMOSTAT_TEST_REGIONS; i++) {
+		data->regions[i].rate = rates[i];
+		list_add_tail(&data->regions[i].list, &data->from);
+	}
+	data->settings = policy_thermostat_settings;
+	policy_thermostat_settings.visit_ns = 10;
+	policy_thermostat_settings.fault_ns = 5;
+	policy_thermostat_settings.slowdown_bp = 300;
+	test->priv = data;
+	return 0;
+}
+
+static void thermostat_test_exit(struct kunit *test)
+{
+	struct thermostat_test *data = test->priv;
+
+	if (data)
+		policy_thermostat_settings = data->settings;
+}
+
+/* The bound is a share of the processor time; faults spend it, too. */
+static void thermostat_test_budget(struct kunit *test)
+{
+	/* Two processors for a second, and half a second: 3 % are 60 ms a second. */
+	KUNIT_EXPECT_EQ(test, policy_thermostat_budget(2 * NSEC_PER_SEC, 0, NSEC_PER_SEC),
+			60 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, policy_thermostat_budget(NSEC_PER_SEC, 0, NSEC_PER_SEC / 2),
+			60 * NSEC_PER_MSEC);
+	/* 2 million faults of 5 ns are 10 ms. */
+	KUNIT_EXPECT_EQ(test,
+			policy_thermostat_budget(2 * NSEC_PER_SEC, 2000000, NSEC_PER_SEC),
+			50 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test,
+			policy_thermostat_budget(2 * NSEC_PER_SEC, 20000000, NSEC_PER_SEC),
+			0);
+	KUNIT_EXPECT_EQ(test, policy_thermostat_budget(1, 0, 0), 0);
+	/* Less time than before. */
+	KUNIT_EXPECT_EQ(test, policy_thermostat_budget(-1ULL, 0, 1000), 0);
+}
+
+/* The coldest leave, as many as the budget allows. */
+static void thermostat_test_coldest_leave(struct kunit *test)
+{
+	struct thermostat_test *data = test->priv;
+	struct tiering_region *region;
+	unsigned long rate = 1;
+
+	/* 1 + 2 + 4 at 10 ns each. */
+	policy_thermostat_classify(&data->from, &data->to, 79);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->to), 3);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->from), 2);
+	list_for_each_entry(region, &data->to, list) {
+		KUNIT_EXPECT_EQ(test, region->rate, rate);
+		rate *= 2;
+	}
+}
+
+static void thermostat_test_no_budget(struct kunit *test)
+{
+	struct thermostat_test *data = test->priv;
+
+	policy_thermostat_classify(&data->from, &data->to, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&data->to));
+	/* Memory that nobody uses needs no budget. */
+	data->regions[0].rate = 0;
+	policy_thermostat_classify(&data->from, &data->to, 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->to), 1);
+}
+
+/* The hottest come back, until the others are within the budget. */
+static void thermostat_test_hottest_return(struct kunit *test)
+{
+	struct thermostat_test *data = test->priv;
+
+	KUNIT_EXPECT_EQ(test, policy_thermostat_correct(&data->from, &data->to, 310), 310);
+	KUNIT_EXPECT_TRUE(test, list_empty(&data->to));
+	KUNIT_EXPECT_EQ(test, policy_thermostat_correct(&data->from, &data->to, 309), 150);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->to), 1);
+	KUNIT_EXPECT_EQ(test, policy_thermostat_correct(&data->from, &data->to, 70), 70);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->to), 2);
+	KUNIT_EXPECT_EQ(test, policy_thermostat_correct(&data->from, &data->to, 0), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&data->from));
+}
+
+static struct kunit_case thermostat_test_cases[] = {
+	KUNIT_CASE(thermostat_test_budget),
+	KUNIT_CASE(thermostat_test_coldest_leave),
+	KUNIT_CASE(thermostat_test_no_budget),
+	KUNIT_CASE(thermostat_test_hottest_return),
+	{}
+};
+
+static struct kunit_suite thermostat_test_suite = {
+	.name = "tiering-thermostat",
+	.init = thermostat_test_init,
+	.exit = thermostat_test_exit,
+	.test_cases = thermostat_test_cases,
+};
+
+kunit_test_suite(thermostat_test_suite);
+
+#endif /* _MM_TIERING_POLICY_THERMOSTAT_KUNIT_H */
