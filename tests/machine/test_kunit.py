@@ -40,6 +40,9 @@ SUITES = {
     "tiering-room",
     "tiering-sample",
     "tiering-slab",
+    "tiering-spaces",
+    "tiering-thermostat",
+    "tiering-visits",
 }
 
 RESULTS = "cat /sys/kernel/debug/kunit/*/results"

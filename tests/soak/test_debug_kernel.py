@@ -40,7 +40,8 @@ for result in /sys/kernel/debug/kunit/*/results; do
 done
 for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-autotiering tiering-daemon \
     tiering-kloc-copies tiering-kloc-slab tiering-memcg tiering-migrate tiering-nodes tiering-page \
-    tiering-place tiering-register tiering-room tiering-sample tiering-waits; do
+    tiering-place tiering-register tiering-room tiering-sample tiering-spaces tiering-thermostat \
+    tiering-visits tiering-waits; do
     grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
 done
 """

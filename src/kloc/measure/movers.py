@@ -29,6 +29,7 @@ REASONS = {
         "old": PAGE,
         "limit": PAGE,
         "pair": PAGE,
+        "cold": PAGE,
     },
 }
 """For each reason for which a policy moves pages: who moves them."""

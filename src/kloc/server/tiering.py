@@ -24,7 +24,7 @@ COMMON = ("scan_us", "rate_mbps", "pin")
 """The settings that all policies have."""
 
 REASONS = {
-    "demoted": ("inactive", "unused", "old", "random", "limit", "pair"),
+    "demoted": ("inactive", "unused", "old", "random", "limit", "pair", "cold"),
     "promoted": ("active", "used", "hint"),
     "not_moved": ("pinned", "busy", "unmovable", "limit", "protected", "failed"),
     "placed": ("fast", "slow", "elsewhere"),

@@ -56,6 +56,16 @@ def test_a_policy_that_promotes_after_hint_faults_is_one_of_the_movers() -> None
     }
 
 
+def test_cold_regions_are_moved_page_by_page() -> None:
+    """Under thermostat, without contexts."""
+    tiering = {"changed": {"anon/demoted_cold": 512, "anon/promoted_used": 100}, "end": {}}
+    vmstat = {"pgpromote_success": 100, "pgdemote_kswapd": 600}
+    assert moved_by(tiering, vmstat, {}) == {
+        "promoted": {"page": 100},
+        "demoted": {"page": 512, "lru": 88},
+    }
+
+
 def test_pages_drawn_at_random_are_contexts_only_if_there_are_any() -> None:
     """autotiering-random draws pages, kloc-random contexts."""
     changed = {"anon/demoted_random": 7}

@@ -33,6 +33,14 @@ def test_autotiering_has_the_periods_of_its_scripts_divided(name: str) -> None:
     assert settings[f"{numa}/scan_size_mb"] == str(host.divided(2048)) == "48"
 
 
+def test_thermostat_has_the_shortest_period_of_its_paper_divided() -> None:
+    """32 rounds are 10 s (section 4.4)."""
+    host = profile.load("tiered")
+    settings = policy.load("thermostat").settings("", host)
+    assert settings["/sys/kernel/mm/tiering/scan_us"] == str(host.divided(10_000_000 // 32))
+    assert settings["/sys/kernel/mm/tiering/thermostat/slowdown_bp"] == "300"
+
+
 def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
     rows = ["all-slow", "naive", "stock", "tpp", "kloc", "oracle", "all-fast"]
     assert list(policy.COMPARED) == rows
@@ -54,6 +62,8 @@ def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
         ("autotiering-opm", "1", "1"),
         ("autotiering-opm-bd", "1", "1"),
         ("autotiering-opm-x", "1", "1"),
+        # It moves pages by itself.
+        ("thermostat", "0", "1"),
         ("tpp", "2", "1"),
         # Application pages are tiered as under tpp.
         ("kloc-nomigrate", "2", "1"),
