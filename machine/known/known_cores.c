@@ -19,7 +19,7 @@
 #define ITERATIONS	(4UL << 20)
 #define LOOPS		5
 #define MODIFIED	256UL	/* lines: half of an L1 of 32 KiB */
-#define ROUNDS		64	/* in which one core modifies them, and another reads them */
+#define ROUNDS		512	/* in which one core modifies them, and another reads them */
 #define SPINS		300
 #define PIPES		500
 #define SLEEPS		50
