@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     policies = group.add_argument(
         "--policies",
         type=values.comma_list,
+        action=values.AddUp,
         default=POLICIES,
         metavar="A,B",
         help=f"the policies (default: {','.join(POLICIES)})",

@@ -101,7 +101,9 @@ def test_comparisons_that_need_no_first_figures_have_none(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(compare, "_stored", lambda args, _: {"runs": []} if args.resume else None)
+    monkeypatch.setattr(
+        compare.stored_results, "chosen", lambda args, _: {"runs": []} if args.resume else None
+    )
 
     def prepare(workloads: Any, kernel: str | None, meanwhile: Any) -> Any:
         meanwhile()

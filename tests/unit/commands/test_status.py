@@ -63,7 +63,8 @@ def test_json_has_the_policy_settings_totals_limits_and_counts(
         "kloc-cap/share": "50",
     }
     # All kinds of pages together.
-    demoted = {"inactive": 40000, "unused": 1024, "old": 0, "random": 0, "limit": 0, "pair": 0}
+    demoted = {"inactive": 40000, "unused": 1024}
+    demoted |= dict.fromkeys(("old", "random", "limit", "pair", "cold"), 0)
     assert document["demoted"] == demoted
     assert document["freed"]["promoted"] == {"active": 300, "used": 0, "hint": 0}
     assert document["returned"]["promoted"] == {"active": 600, "used": 0, "hint": 0}
