@@ -128,8 +128,6 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_kernel_key);
 	if (policy->needs & TIERING_SLABS)
 		static_branch_enable_cpuslocked(&tiering_slabs_key);
-	if (policy->needs & TIERING_VISITS)
-		static_branch_enable_cpuslocked(&tiering_visits_key);
 	reloc_hold_demoted(policy->needs & TIERING_SLABS);
 }
 
@@ -143,7 +141,6 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_room_key);
 	static_branch_disable_cpuslocked(&tiering_kernel_key);
 	static_branch_disable_cpuslocked(&tiering_slabs_key);
-	static_branch_disable_cpuslocked(&tiering_visits_key);
 	reloc_hold_demoted(false);
 }
 
@@ -156,6 +153,11 @@ static void tiering_stop(const struct tiering_policy *policy)
 	synchronize_rcu();
 	synchronize_srcu(&tiering_srcu);
 	tiering_nodes_stop(policy);
+	/*
+	 * The nodes have opened what they had closed. NUMA balancing would take a visit
+	 * before that for one of its own faults, and move the page.
+	 */
+	static_branch_disable_cpuslocked(&tiering_visits_key);
 	if (policy->needs & TIERING_KNODES)
 		tiering_grouping->stop();
 	tiering_pages_stop();
@@ -183,6 +185,9 @@ static int tiering_start(const struct tiering_policy *policy,
 		return error;
 	if (policy->needs & TIERING_RECORDS)
 		error = tiering_pages_start(spares, policy->needs & TIERING_HINTS);
+	/* Before the daemons, which close entries of page tables. */
+	if (!error && policy->needs & TIERING_VISITS)
+		static_branch_enable_cpuslocked(&tiering_visits_key);
 	/* The policy "none" needs no tiers. */
 	if (!error && policy->needs)
 		error = tiering_nodes_start(policy);
