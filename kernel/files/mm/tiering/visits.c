@@ -314,14 +314,126 @@ static bool tiering_pass_enter(struct tiering_pass *pass, struct tiering_region 
 	return true;
 }
 
-/* Find the mapping of a region. NULL if it has changed. */
+/* Open an entry that a watch has closed, as a hint fault does. */
+static void tiering_open_pte(struct vm_area_struct *vma, unsigned long addr, pte_t *pte)
+{
+	pte_t old = ptep_get(pte), entry;
+
+	if (!pte_present(old) || !pte_protnone(old))
+		return;
+	old = ptep_modify_prot_start(vma, addr, pte);
+	entry = pte_modify(old, vma->vm_page_prot);
+	if (!pte_write(entry) && vma_wants_manual_pte_write_upgrade(vma) &&
+	    can_change_pte_writable(vma, addr, entry))
+		entry = pte_mkwrite(entry, vma);
+	ptep_modify_prot_commit(vma, addr, pte, old, entry);
+}
+
+static void tiering_open_pages(struct vm_area_struct *vma, struct tiering_region *region,
+			       pmd_t *pmd)
+{
+	struct tiering_watch *watch;
+	spinlock_t *ptl;	/* of the page table */
+	pte_t *ptes;
+
+	ptes = pte_offset_map_lock(vma->vm_mm, pmd, region->at.addr, &ptl);
+	if (!ptes)
+		return;
+	__acquire(ptl);
+	for (watch = region->watches; watch < region->watches + region->watched; watch++)
+		tiering_open_pte(vma, tiering_watch_addr(region, watch),
+				 ptes + watch->index);
+	pte_unmap_unlock(ptes, ptl);
+}
+
+static void tiering_open_whole(struct vm_area_struct *vma, struct tiering_region *region,
+			       pmd_t *pmd)
+{
+	spinlock_t *ptl = pmd_trans_huge_lock(pmd, vma);
+
+	if (!ptl)
+		return;
+	__acquire(ptl);
+	/* The first write is a fault, which finds that nobody shares the page. */
+	if (pmd_present(*pmd) && pmd_protnone(*pmd))
+		set_pmd_at(vma->vm_mm, region->at.addr, pmd,
+			   pmd_modify(*pmd, vma->vm_page_prot));
+	spin_unlock(ptl);
+}
+
+static void tiering_open(struct tiering_pass *pass, struct vm_area_struct *vma,
+			 struct tiering_region *region)
+{
+	pmd_t *pmd = mm_find_pmd(vma->vm_mm, region->at.addr);
+
+	if (pmd && region->stage == TIERING_WHOLE)
+		tiering_open_whole(vma, region, pmd);
+	else if (pmd && region->stage == TIERING_PAGES)
+		tiering_open_pages(vma, region, pmd);
+	tiering_region_unwatch(region);
+}
+
+/* Find the mapping of an address if an entry of it may be opened. */
+static struct vm_area_struct *tiering_vma_to_open(struct mm_struct *mm, unsigned long addr)
+{
+	struct vm_area_struct *vma = vma_lookup(mm, addr);
+
+	return vma && vma_is_anonymous(vma) && vma_is_accessible(vma) ? vma : NULL;
+}
+
+/* Open the entry of a page, whatever mapping it is in now. */
+static void tiering_open_page(struct mm_struct *mm, unsigned long addr)
+{
+	struct vm_area_struct *vma = tiering_vma_to_open(mm, addr);
+	pmd_t *pmd = vma ? mm_find_pmd(mm, addr) : NULL;
+	spinlock_t *ptl;	/* of the page table */
+	pte_t *pte;
+
+	pte = pmd ? pte_offset_map_lock(mm, pmd, addr, &ptl) : NULL;
+	if (!pte)
+		return;
+	__acquire(ptl);
+	tiering_open_pte(vma, addr, pte);
+	pte_unmap_unlock(pte, ptl);
+}
+
+/* Open the entry of a huge page. A change that leaves a part of its mapping has split it. */
+static void tiering_open_huge(struct tiering_region *region)
+{
+	unsigned long addr = region->at.addr;
+	struct vm_area_struct *vma = tiering_vma_to_open(region->at.mm, addr);
+	pmd_t *pmd = vma ? mm_find_pmd(vma->vm_mm, addr) : NULL;
+
+	if (pmd && vma->vm_end >= addr + PMD_SIZE)
+		tiering_open_whole(vma, region, pmd);
+}
+
+/*
+ * End the watches of a region whose mapping has changed. Nobody would count the visits of
+ * its closed entries, and NUMA balancing would move their folios.
+ */
+static void tiering_region_lose(struct tiering_region *region)
+{
+	struct tiering_watch *watch = region->watches;
+
+	region->is_gone = true;
+	if (region->stage == TIERING_WHOLE)
+		tiering_open_huge(region);
+	else if (region->stage == TIERING_PAGES)
+		for (; watch < region->watches + region->watched; watch++)
+			tiering_open_page(region->at.mm,
+					  tiering_watch_addr(region, watch));
+	tiering_region_unwatch(region);
+}
+
+/* Find the mapping of a region. NULL if it has changed; then the region is gone. */
 static struct vm_area_struct *tiering_region_vma(struct tiering_region *region)
 {
 	struct vm_area_struct *vma = vma_lookup(region->at.mm, region->start);
 
 	if (vma && vma->vm_end >= region->end && tiering_vma_counts(vma))
 		return vma;
-	region->is_gone = true;
+	tiering_region_lose(region);
 	return NULL;
 }
 
@@ -623,21 +735,6 @@ static void tiering_choose_pages(struct vm_area_struct *vma,
 	     tiering_watch_compare, NULL);
 }
 
-/* Open an entry that a watch has closed, as a hint fault does. */
-static void tiering_open_pte(struct vm_area_struct *vma, unsigned long addr, pte_t *pte)
-{
-	pte_t old = ptep_get(pte), entry;
-
-	if (!pte_present(old) || !pte_protnone(old))
-		return;
-	old = ptep_modify_prot_start(vma, addr, pte);
-	entry = pte_modify(old, vma->vm_page_prot);
-	if (!pte_write(entry) && vma_wants_manual_pte_write_upgrade(vma) &&
-	    can_change_pte_writable(vma, addr, entry))
-		entry = pte_mkwrite(entry, vma);
-	ptep_modify_prot_commit(vma, addr, pte, old, entry);
-}
-
 static void tiering_watch_pages(struct tiering_pass *pass, struct vm_area_struct *vma,
 				struct tiering_region *region)
 {
@@ -674,50 +771,6 @@ static void tiering_watch_pages(struct tiering_pass *pass, struct vm_area_struct
 void tiering_regions_watch_pages(struct list_head *regions)
 {
 	tiering_pass(regions, tiering_watch_pages);
-}
-
-static void tiering_open_pages(struct vm_area_struct *vma, struct tiering_region *region,
-			       pmd_t *pmd)
-{
-	struct tiering_watch *watch;
-	spinlock_t *ptl;	/* of the page table */
-	pte_t *ptes;
-
-	ptes = pte_offset_map_lock(vma->vm_mm, pmd, region->at.addr, &ptl);
-	if (!ptes)
-		return;
-	__acquire(ptl);
-	for (watch = region->watches; watch < region->watches + region->watched; watch++)
-		tiering_open_pte(vma, tiering_watch_addr(region, watch),
-				 ptes + watch->index);
-	pte_unmap_unlock(ptes, ptl);
-}
-
-static void tiering_open_whole(struct vm_area_struct *vma, struct tiering_region *region,
-			       pmd_t *pmd)
-{
-	spinlock_t *ptl = pmd_trans_huge_lock(pmd, vma);
-
-	if (!ptl)
-		return;
-	__acquire(ptl);
-	/* The first write is a fault, which finds that nobody shares the page. */
-	if (pmd_present(*pmd) && pmd_protnone(*pmd))
-		set_pmd_at(vma->vm_mm, region->at.addr, pmd,
-			   pmd_modify(*pmd, vma->vm_page_prot));
-	spin_unlock(ptl);
-}
-
-static void tiering_open(struct tiering_pass *pass, struct vm_area_struct *vma,
-			 struct tiering_region *region)
-{
-	pmd_t *pmd = mm_find_pmd(vma->vm_mm, region->at.addr);
-
-	if (pmd && region->stage == TIERING_WHOLE)
-		tiering_open_whole(vma, region, pmd);
-	else if (pmd && region->stage == TIERING_PAGES)
-		tiering_open_pages(vma, region, pmd);
-	tiering_region_unwatch(region);
 }
 
 /**
