@@ -745,7 +745,8 @@ static void tiering_watch_pages(struct tiering_pass *pass, struct vm_area_struct
 
 	ptes = pmd ? pte_offset_map_lock(vma->vm_mm, pmd, region->at.addr, &ptl) : NULL;
 	if (!ptes) {
-		tiering_region_unwatch(region);
+		/* It is still whole if its address space was busy at the split. */
+		tiering_open(pass, vma, region);
 		return;
 	}
 	__acquire(ptl);
