@@ -129,12 +129,21 @@ static void tiering_watch_closed(struct tiering_watch *watch, u32 now, u32 activ
 	watch->is_closed = true;
 }
 
+/*
+ * Get the time since an entry was closed or was last seen closed, ns. 0 if it is negative:
+ * the clocks of two CPUs may differ.
+ */
+static u64 tiering_watch_since(const struct tiering_watch *watch, u32 now)
+{
+	return max((s32)(now - watch->since), 0) * TIERING_TICK;
+}
+
 /* Note in a round that an entry is closed. */
 static void tiering_watch_round(const struct tiering_region *region,
 				struct tiering_watch *watch)
 {
 	u32 now = tiering_ticks();
-	u64 since = (now - watch->since) * TIERING_TICK;
+	u64 since = tiering_watch_since(watch, now);
 
 	tiering_watch_closed(watch, now,
 			     tiering_space_active(region->space, since) / TIERING_TICK);
@@ -143,7 +152,7 @@ static void tiering_watch_round(const struct tiering_region *region,
 /* Get the time since the last round in which this task was running. */
 static u32 tiering_watch_active(const struct tiering_watch *watch)
 {
-	return tiering_task_active((tiering_ticks() - watch->since) * TIERING_TICK) /
+	return tiering_task_active(tiering_watch_since(watch, tiering_ticks())) /
 	       TIERING_TICK;
 }
 

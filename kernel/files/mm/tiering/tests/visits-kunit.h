@@ -74,6 +74,16 @@ static void visits_test_unvisited(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tiering_watch_rate(&watch), 0);
 }
 
+/* The clocks of CPUs differ by a bit, and wrap. */
+static void visits_test_since(struct kunit *test)
+{
+	struct tiering_watch watch = { .since = U32_MAX - 10 };
+
+	KUNIT_EXPECT_EQ(test, tiering_watch_since(&watch, U32_MAX), 10 * 1024);
+	KUNIT_EXPECT_EQ(test, tiering_watch_since(&watch, 5), 16 * 1024);
+	KUNIT_EXPECT_EQ(test, tiering_watch_since(&watch, U32_MAX - 11), 0);
+}
+
 /* A fault of an entry that others have closed is no visit. */
 static void visits_test_foreign(struct kunit *test)
 {
@@ -167,6 +177,7 @@ static struct kunit_case visits_test_cases[] = {
 	KUNIT_CASE(visits_test_rate),
 	KUNIT_CASE(visits_test_hottest),
 	KUNIT_CASE(visits_test_unvisited),
+	KUNIT_CASE(visits_test_since),
 	KUNIT_CASE(visits_test_foreign),
 	KUNIT_CASE(visits_test_scales),
 	KUNIT_CASE(visits_test_unknown),
