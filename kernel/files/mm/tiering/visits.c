@@ -63,11 +63,13 @@ static const struct rhashtable_params tiering_regions_params = {
  * @mm: the address space, locked for reading; NULL for none
  * @tlb: the flush of its TLB entries at the end
  * @count: number of regions so far
+ * @may_close: MMU notifiers know that entries of this region are closed
  */
 struct tiering_pass {
 	struct mm_struct *mm;
 	struct mmu_gather tlb;
 	unsigned int count;
+	bool may_close;
 };
 
 /* Does a step for a region, whose mapping has the lock for reading. */
@@ -488,7 +490,7 @@ static void tiering_close_pmd(struct tiering_pass *pass, struct vm_area_struct *
 	}
 	if (!pmd_protnone(*pmd)) {
 		watch->is_closed = false;
-		if (!tiering_folio_counts(pmd_folio(*pmd)))
+		if (!pass->may_close || !tiering_folio_counts(pmd_folio(*pmd)))
 			return;
 		tlb_change_page_size(&pass->tlb, HPAGE_PMD_SIZE);
 		/* Not to be cleared in between, see change_huge_pmd(). */
@@ -531,7 +533,8 @@ static void tiering_close_pte(struct tiering_pass *pass, struct vm_area_struct *
 	}
 	if (!pte_protnone(old)) {
 		watch->is_closed = false;
-		if (!tiering_folio_counts(vm_normal_folio(vma, addr, old)))
+		if (!pass->may_close ||
+		    !tiering_folio_counts(vm_normal_folio(vma, addr, old)))
 			return;
 		old = ptep_modify_prot_start(vma, addr, pte);
 		ptep_modify_prot_commit(vma, addr, pte, old, pte_modify(old, PAGE_NONE));
@@ -565,24 +568,64 @@ static void tiering_close_pages(struct tiering_pass *pass, struct vm_area_struct
 	pte_unmap_unlock(ptes, ptl);
 }
 
+/* Test whether a watched page is open. Takes no lock: entries change meanwhile. */
+static bool tiering_is_page_open(const struct tiering_region *region, pmd_t *pmd)
+{
+	pte_t *ptes = pte_offset_map(pmd, region->at.addr);
+	bool is_open = false;
+	unsigned int i;
+
+	if (!ptes)
+		return false;
+	/* For sparse, as in tiering_close_whole(). */
+	__acquire(RCU);
+	for (i = 0; !is_open && i < region->watched; i++) {
+		pte_t pte = ptep_get_lockless(ptes + region->watches[i].index);
+
+		is_open = pte_present(pte) && !pte_protnone(pte);
+	}
+	pte_unmap(ptes);
+	return is_open;
+}
+
+/* Test whether a watched entry is open. */
+static bool tiering_is_open(const struct tiering_region *region, pmd_t *pmd)
+{
+	pmd_t entry = pmdp_get_lockless(pmd);
+
+	return region->stage == TIERING_WHOLE ?
+	       pmd_present(entry) && !pmd_protnone(entry) :
+	       tiering_is_page_open(region, pmd);
+}
+
 static void tiering_close(struct tiering_pass *pass, struct vm_area_struct *vma,
 			  struct tiering_region *region)
 {
 	pmd_t *pmd = mm_find_pmd(vma->vm_mm, region->at.addr);
+	unsigned long end = region->at.addr + PMD_SIZE;
 	struct mmu_notifier_range range;
 
 	if (!pmd || region->stage == TIERING_UNWATCHED)
 		return;
+	/*
+	 * Notifiers of a virtual machine have it fault again, and hold it up meanwhile. What
+	 * opens after the test is closed in the next round.
+	 */
+	pass->may_close = !mm_has_notifiers(vma->vm_mm) || tiering_is_open(region, pmd);
+	/* All that may be closed: a mapping may have grown since the region was found. */
 	mmu_notifier_range_init(&range, MMU_NOTIFY_PROTECTION_VMA, 0, vma->vm_mm,
-				region->start, region->end);
-	mmu_notifier_invalidate_range_start(&range);
+				max(region->at.addr, vma->vm_start),
+				min(end, vma->vm_end));
+	if (pass->may_close)
+		mmu_notifier_invalidate_range_start(&range);
 	tlb_start_vma(&pass->tlb, vma);
 	if (region->stage == TIERING_WHOLE)
 		tiering_close_whole(pass, vma, region, pmd);
 	else
 		tiering_close_pages(pass, vma, region, pmd);
 	tlb_end_vma(&pass->tlb, vma);
-	mmu_notifier_invalidate_range_end(&range);
+	if (pass->may_close)
+		mmu_notifier_invalidate_range_end(&range);
 }
 
 /**
