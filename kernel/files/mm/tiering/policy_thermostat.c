@@ -96,7 +96,6 @@ static int policy_thermostat_init_node(struct tiering_node *tn)
 		INIT_LIST_HEAD(lists[i]);
 	mutex_init(&t->lock);
 	t->nid = tn->nid;
-	t->slow = tn->slow;
 	t->began = ktime_get_mono_fast_ns();
 	t->cpu_ns = policy_thermostat_cpu_ns();
 	tn->priv = t;
@@ -273,16 +272,15 @@ static unsigned long policy_thermostat_share(unsigned long regions)
  * slow memory without this policy, or was lost as its mapping has changed, is found by a
  * sample of slow memory.
  */
-static void policy_thermostat_begin(struct policy_thermostat *t)
+static void policy_thermostat_begin(struct policy_thermostat *t, int slow)
 {
 	policy_thermostat_drop_gone(t);
 	policy_thermostat_drop_joining(t);
 	t->regions = tiering_regions_of(t->nid);
 	t->count = policy_thermostat_draw(t->nid, policy_thermostat_share(t->regions),
 					  &t->sampled);
-	if (t->slow != NUMA_NO_NODE)
-		policy_thermostat_draw(t->slow,
-				       policy_thermostat_share(tiering_regions_of(t->slow)),
+	if (slow != NUMA_NO_NODE)
+		policy_thermostat_draw(slow, policy_thermostat_share(tiering_regions_of(slow)),
 				       &t->cold);
 	list_sort(NULL, &t->sampled, policy_thermostat_by_mm);
 	list_sort(NULL, &t->leaving, policy_thermostat_by_mm);
@@ -473,12 +471,12 @@ static void policy_thermostat_join(struct policy_thermostat *t)
 	tiering_region_free(region);
 }
 
-static void policy_thermostat_round(struct policy_thermostat *t)
+static void policy_thermostat_round(struct policy_thermostat *t, int slow)
 {
 	if (!t->round)
 		t->rounds = READ_ONCE(policy_thermostat_settings.rounds);
 	if (!t->round)
-		policy_thermostat_begin(t);
+		policy_thermostat_begin(t, slow);
 	else if (t->round == t->rounds / 4)
 		policy_thermostat_split(t);
 	else if (t->round == t->rounds / 2)
@@ -499,7 +497,7 @@ static void policy_thermostat_period(struct tiering_node *tn)
 	struct policy_thermostat *t = tn->priv;
 
 	mutex_lock(&t->lock);
-	policy_thermostat_round(t);
+	policy_thermostat_round(t, READ_ONCE(tn->slow));
 	mutex_unlock(&t->lock);
 }
 

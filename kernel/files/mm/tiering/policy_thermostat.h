@@ -32,7 +32,6 @@ extern struct policy_thermostat_settings policy_thermostat_settings;
  * struct policy_thermostat - the regions of a node
  * @node: link in the list of nodes
  * @nid: the node
- * @slow: the first node of slow memory
  * @lock: protects all that follows; the daemon holds it while it works
  * @round: number of the round
  * @rounds: rounds of this period
@@ -54,7 +53,6 @@ extern struct policy_thermostat_settings policy_thermostat_settings;
 struct policy_thermostat {
 	struct list_head node;
 	int nid;
-	int slow;
 	struct mutex lock;	/* protects all that follows */
 	unsigned int round;
 	unsigned int rounds;
