@@ -420,6 +420,7 @@ static void policy_thermostat_check(struct policy_thermostat *t)
 {
 	LIST_HEAD(back);
 
+	policy_thermostat_drop_gone(t);
 	policy_thermostat_count(t, &t->leaving, NULL);
 	policy_thermostat_count(t, &t->cold, NULL);
 	policy_thermostat_charge(t);
