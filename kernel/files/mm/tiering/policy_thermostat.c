@@ -213,8 +213,10 @@ static u64 policy_thermostat_costs(const struct list_head *regions)
 	const struct tiering_region *region;
 	u64 sum = 0;
 
-	list_for_each_entry(region, regions, list)
+	list_for_each_entry(region, regions, list) {
 		sum += policy_thermostat_cost(region->rate);
+		cond_resched();
+	}
 	return sum;
 }
 
@@ -404,6 +406,7 @@ u64 policy_thermostat_correct(struct list_head *cold, struct list_head *back, u6
 
 	list_sort(NULL, cold, policy_thermostat_by_rate);
 	list_for_each_entry_safe_reverse(region, next, cold, list) {
+		cond_resched();
 		if (sum <= budget)
 			break;
 		sum -= policy_thermostat_cost(region->rate);
