@@ -391,10 +391,11 @@ bool tiering_take_region(struct tiering_node *tn, struct tiering_batch *b,
 	if (!region->next)
 		region->is_left = false;
 	while (!tiering_batch_full(b)) {
+		/* An empty region is a look, too: a policy may try one after the other. */
+		b->looks += TIERING_WALK;
 		count = tiering_region_walk(region, folios, places);
 		if (count <= 0)
 			return count < 0;
-		b->looks += count;
 		for (i = 0; i < count; i++) {
 			bool is_here = tiering_is_at_source(tn, b, folios[i]);
 
