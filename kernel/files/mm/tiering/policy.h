@@ -736,6 +736,7 @@ void tiering_regions_split(struct list_head *regions);
 void tiering_regions_watch_pages(struct list_head *regions);
 void tiering_regions_close(struct list_head *regions);
 void tiering_regions_open(struct list_head *regions);
+void tiering_regions_stop(struct list_head *regions);
 bool tiering_region_rate(struct tiering_region *region);
 bool tiering_region_count(struct tiering_region *region);
 

@@ -129,8 +129,10 @@ static void policy_thermostat_exit_node(struct tiering_node *tn)
 	WRITE_ONCE(policy_thermostat_count_nodes, policy_thermostat_count_nodes - 1);
 	mutex_unlock(&policy_thermostat_mutex);
 	policy_thermostat_lists(t, lists);
-	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++)
+	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++) {
+		tiering_regions_stop(lists[i]);
 		policy_thermostat_free(lists[i]);
+	}
 	kfree(t);
 }
 

@@ -15,6 +15,7 @@
  * Thermostat counts misses of the TLB instead. An inaccessible entry is safe wherever the
  * kernel knows NUMA balancing, and an entry that is forgotten costs one fault.
  */
+#include <linux/delay.h>
 #include <linux/freezer.h>
 #include <linux/init.h>
 #include <linux/jump_label.h>
@@ -46,6 +47,9 @@
 
 /* Regions for which the lock of their address space is held at a time. */
 #define TIERING_PASS		32
+
+/* Times that tiering_regions_stop() tries to lock address spaces, once a millisecond. */
+#define TIERING_STOPS		20
 
 DEFINE_STATIC_KEY_FALSE(tiering_visits_key);
 
@@ -455,11 +459,15 @@ static bool tiering_pass_ends(void)
 	       (kthread_should_stop() || freezing(current));
 }
 
-/* Do a step for regions. Those of an address space should be neighbours in the list. */
-static void tiering_pass(struct list_head *regions, tiering_step_t step)
+/*
+ * Do a step for regions. Those of an address space should be neighbours in the list. Return:
+ * whether a region waits.
+ */
+static bool tiering_pass(struct list_head *regions, tiering_step_t step)
 {
 	struct tiering_pass pass = { };
 	struct tiering_region *region;
+	bool waits = false;
 
 	list_for_each_entry(region, regions, list) {
 		struct vm_area_struct *vma;
@@ -467,13 +475,19 @@ static void tiering_pass(struct list_head *regions, tiering_step_t step)
 		cond_resched();
 		if (tiering_pass_ends())
 			break;
-		if (region->is_gone || !tiering_pass_enter(&pass, region))
+		if (region->is_gone ||
+		    (step == tiering_open && region->stage == TIERING_UNWATCHED))
 			continue;
+		if (!tiering_pass_enter(&pass, region)) {
+			waits |= !region->is_gone;
+			continue;
+		}
 		vma = tiering_region_vma(region);
 		if (vma)
 			step(&pass, vma, region);
 	}
 	tiering_pass_leave(&pass);
+	return waits;
 }
 
 /* Close the entry of a huge page. Its lock is held. */
@@ -837,6 +851,23 @@ void tiering_regions_watch_pages(struct list_head *regions)
 void tiering_regions_open(struct list_head *regions)
 {
 	tiering_pass(regions, tiering_open);
+}
+
+/**
+ * tiering_regions_stop() - open all watched entries, as a policy ends
+ * @regions: the regions
+ *
+ * Waits a bounded time for address spaces that are busy. What is closed then opens at its
+ * next use.
+ *
+ * Context: may sleep.
+ */
+void tiering_regions_stop(struct list_head *regions)
+{
+	unsigned int i;
+
+	for (i = 0; i < TIERING_STOPS && tiering_pass(regions, tiering_open); i++)
+		fsleep(USEC_PER_MSEC);
 }
 
 /* Get the visits of a watch, in a second. */
