@@ -177,7 +177,16 @@ static void policy_thermostat_drop_gone(struct policy_thermostat *t)
 	}
 }
 
-/* Free regions, or make them huge pages again if they were. */
+/* Test whether a region could not be opened, as its address space was busy. */
+static bool policy_thermostat_is_watched(const struct tiering_region *region)
+{
+	return region->stage != TIERING_UNWATCHED && !region->is_gone;
+}
+
+/*
+ * Free regions, or make them huge pages again if they were. Those that could not be opened
+ * wait, too.
+ */
 static void policy_thermostat_release(struct policy_thermostat *t,
 				      struct list_head *regions)
 {
@@ -187,7 +196,9 @@ static void policy_thermostat_release(struct policy_thermostat *t,
 	tiering_regions_open(regions);
 	list_for_each_entry_safe(region, next, regions, list) {
 		region->state = 0;
-		list_move_tail(&region->list, region->is_split ? &t->joining : &done);
+		list_move_tail(&region->list,
+			       region->is_split || policy_thermostat_is_watched(region) ?
+			       &t->joining : &done);
 	}
 	policy_thermostat_free(&done);
 }
@@ -471,6 +482,11 @@ static void policy_thermostat_join(struct policy_thermostat *t)
 	struct tiering_region *region =
 		list_first_entry_or_null(&t->joining, struct tiering_region, list);
 
+	if (region && policy_thermostat_is_watched(region)) {
+		list_move_tail(&region->list, &t->joining);
+		tiering_regions_open(&t->joining);
+		return;
+	}
 	if (!region || (region->is_split && !tiering_region_join(region)))
 		return;
 	list_del(&region->list);
