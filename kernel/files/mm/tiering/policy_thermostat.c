@@ -38,6 +38,9 @@
 /* Times that a region is tried of which a part cannot come back. */
 #define POLICY_THERMOSTAT_TRIES		16
 
+/* The state of a region that was found in slow memory, and is not counted yet. */
+#define POLICY_THERMOSTAT_FOUND		1
+
 /*
  * A region that takes more than a part of the budget is hot without a closer look: as many
  * parts as there are regions, and no more than this.
@@ -283,6 +286,22 @@ static unsigned long policy_thermostat_share(unsigned long regions)
 }
 
 /*
+ * Draw a sample of slow memory. Nothing is known of these regions: parts that are in fast
+ * memory stay there until the visits have been counted.
+ */
+static void policy_thermostat_draw_slow(struct policy_thermostat *t, int slow)
+{
+	struct tiering_region *region;
+	LIST_HEAD(found);
+
+	policy_thermostat_draw(slow, policy_thermostat_share(tiering_regions_of(slow)),
+			       &found);
+	list_for_each_entry(region, &found, list)
+		region->state = POLICY_THERMOSTAT_FOUND;
+	list_splice(&found, &t->cold);
+}
+
+/*
  * Begin a period: draw a sample of fast memory, and watch its huge pages. What has come to
  * slow memory without this policy, or was lost as its mapping has changed, is found by a
  * sample of slow memory.
@@ -295,8 +314,7 @@ static void policy_thermostat_begin(struct policy_thermostat *t, int slow)
 	t->count = policy_thermostat_draw(t->nid, policy_thermostat_share(t->regions),
 					  &t->sampled);
 	if (slow != NUMA_NO_NODE)
-		policy_thermostat_draw(slow, policy_thermostat_share(tiering_regions_of(slow)),
-				       &t->cold);
+		policy_thermostat_draw_slow(t, slow);
 	list_sort(NULL, &t->sampled, policy_thermostat_by_mm);
 	list_sort(NULL, &t->leaving, policy_thermostat_by_mm);
 	list_sort(NULL, &t->cold, policy_thermostat_by_mm);
@@ -317,10 +335,12 @@ static void policy_thermostat_count(struct policy_thermostat *t, struct list_hea
 	struct tiering_region *region, *next;
 
 	list_for_each_entry_safe(region, next, regions, list) {
-		if (tiering_region_count(region))
+		if (tiering_region_count(region)) {
 			t->visits += region->visits;
-		else if (unknown)
+			region->state = 0;
+		} else if (unknown) {
 			list_move_tail(&region->list, unknown);
+		}
 		cond_resched();
 	}
 }
@@ -562,7 +582,9 @@ static long policy_thermostat_fill_demote(struct tiering_node *tn,
 		list_move_tail(&region->list, &t->cold);
 	}
 	if (!b->pages && list_empty(&t->leaving) && !list_empty(&t->cold)) {
-		region = policy_thermostat_take(tn, b, &t->cold);
+		region = list_first_entry(&t->cold, struct tiering_region, list);
+		if (region->state != POLICY_THERMOSTAT_FOUND)
+			region = policy_thermostat_take(tn, b, &t->cold);
 		if (region)
 			list_move_tail(&region->list, &t->cold);
 	}

@@ -6,7 +6,7 @@
 
 . ./_tiering.sh
 
-tiering_begin 17
+tiering_begin 19
 thermostat=$tiering/thermostat
 counts=/sys/kernel/debug/tiering/thermostat
 [ -e $thermostat ] || tiering_skip "needs the policy thermostat"
@@ -62,6 +62,23 @@ for size in huge base; do
 	finish
 	tiering_check "$size pages: the contents are as before" tiering_is_of intact -eq 1
 done
+
+most() { # FIELD: print the largest number of a field so far
+	tr ' ' '\n' <"$dir/out" | sed -n "s/^$1=//p" | sort -n | tail -n 1
+}
+
+# Half of each hot region is in slow memory already, and is found there. It is in use when the
+# policy comes: before, it would be cold.
+tiering_select none
+taskset -c "$(cat /sys/devices/system/node/node"$fast"/cpulist)" \
+	visits mixed 600 8 2 0 "$slow" >"$dir/out" &
+program=$!
+tiering_wait 30 is hot_left -ge 960
+tiering_select thermostat
+tiering_check "hot memory comes from slow memory" tiering_wait 30 is hot_left -le 64
+finish
+left=$(most hot_left)
+tiering_check "the rest of it stays in fast memory ($left of 2048)" [ "$left" -le 1088 ]
 
 # rate_is LEAST MOST: compare the sum of the rates of regions in slow memory
 rate_is() {

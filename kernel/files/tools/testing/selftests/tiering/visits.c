@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * visits OPTION SECONDS HOT COLD RATE - use a hot and a cold part at known rates
+ * visits OPTION SECONDS HOT COLD RATE [NODE] - use a hot and a cold part at known rates
  *
  * Maps a hot and a cold part of HOT and COLD MiB, multiples of 2, and fills them. For some
  * seconds, uses a page of the hot part after the other, and a random page of the cold part
@@ -14,6 +14,7 @@
  *
  * base: base pages
  * huge: huge pages
+ * mixed: base pages; before the uses, each second page of the hot part moves to NODE
  * fork, mprotect, mremap, munmap, read: base pages, to whose mapping that happens all the
  *	time: a child uses all of it; it is made read-only and writable again; it moves to
  *	another address and back; the second half of the cold part is unmapped and filled
@@ -225,12 +226,28 @@ static void do_nothing(void)
 {
 }
 
+/* Move each second page of the hot part. */
+static void mix(int node)
+{
+	unsigned long page;
+
+	for (page = 0; page < hot; page += 2) {
+		void *address = start + page * PAGE;
+		int status;
+
+		/* A few may be busy, and stay. */
+		if (syscall(SYS_move_pages, 0, 1UL, &address, &node, &status, 0) < 0)
+			err(1, "move_pages");
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*act)(void);
 } options[] = {
 	{ "base", do_nothing },
 	{ "huge", do_nothing },
+	{ "mixed", do_nothing },
 	{ "fork", do_fork },
 	{ "mprotect", do_mprotect },
 	{ "mremap", do_mremap },
@@ -283,15 +300,17 @@ int main(int argc, char **argv)
 	void (*act)(void) = NULL;
 	unsigned int i;
 
-	for (i = 0; argc == 6 && i < sizeof(options) / sizeof(*options); i++)
+	for (i = 0; (argc == 6 || argc == 7) && i < sizeof(options) / sizeof(*options); i++)
 		if (!strcmp(argv[1], options[i].name))
 			act = options[i].act;
 	if (!act)
-		errx(2, "usage: visits OPTION SECONDS HOT COLD RATE");
+		errx(2, "usage: visits OPTION SECONDS HOT COLD RATE [NODE]");
 	hot = strtoul(argv[3], NULL, 0) * PAGES_MIB;
 	cold = strtoul(argv[4], NULL, 0) * PAGES_MIB;
 	block_sigterm();
 	map(!strcmp(argv[1], "huge"));
+	if (argc == 7)
+		mix(atoi(argv[6]));
 	use(act, atof(argv[2]), strtoul(argv[5], NULL, 0));
 	printf("intact=%d\n", is_intact());
 	return 0;
