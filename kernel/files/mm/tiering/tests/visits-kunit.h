@@ -6,6 +6,11 @@
 #define _MM_TIERING_VISITS_KUNIT_H
 
 #include <kunit/test.h>
+#include <linux/mman.h>
+#include <linux/uaccess.h>
+
+/* Pages that the tests of mapped memory use. */
+#define VISITS_TEST_PAGES	4
 
 /* Close an entry for @ticks, then visit it. What follows does not count. */
 static void visits_test_visit(struct tiering_watch *watch, u32 *now, u32 ticks)
@@ -173,6 +178,198 @@ static void visits_test_find(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, tiering_watch_find(region, 511));
 }
 
+/**
+ * struct visits_test_mapped - watched memory of this task
+ * @regions: a list of one region
+ * @region: the region
+ * @notices: how often MMU notifiers were told of a change
+ */
+struct visits_test_mapped {
+	struct list_head regions;
+	struct tiering_region *region;
+#ifdef CONFIG_MMU_NOTIFIER
+	struct mmu_notifier notifier;
+#endif
+	unsigned int notices;
+};
+
+#ifdef CONFIG_MMU_NOTIFIER
+static int visits_test_notice(struct mmu_notifier *notifier,
+			      const struct mmu_notifier_range *range)
+{
+	container_of(notifier, struct visits_test_mapped, notifier)->notices++;
+	return 0;
+}
+
+static const struct mmu_notifier_ops visits_test_ops = {
+	.invalidate_range_start = visits_test_notice,
+};
+
+static int visits_test_register(struct visits_test_mapped *mapped)
+{
+	mapped->notifier.ops = &visits_test_ops;
+	return mmu_notifier_register(&mapped->notifier, current->mm);
+}
+
+static void visits_test_unregister(struct visits_test_mapped *mapped)
+{
+	mmu_notifier_unregister(&mapped->notifier, current->mm);
+}
+#else
+static int visits_test_register(struct visits_test_mapped *mapped)
+{
+	return -EOPNOTSUPP;
+}
+
+static void visits_test_unregister(struct visits_test_mapped *mapped)
+{
+}
+#endif
+
+static void visits_test_use(struct kunit *test, struct visits_test_mapped *mapped,
+			    unsigned int page)
+{
+	char __user *at = (char __user *)(mapped->region->start + page * PAGE_SIZE);
+
+	KUNIT_EXPECT_EQ(test, 0, put_user(1, at));
+}
+
+/* Count the closed entries of the region's pages. */
+static unsigned int visits_test_closed(struct visits_test_mapped *mapped)
+{
+	struct mm_struct *mm = mapped->region->at.mm;
+	unsigned int i, closed = 0;
+
+	mmap_read_lock(mm);
+	for (i = 0; i < VISITS_TEST_PAGES; i++) {
+		unsigned long addr = mapped->region->start + i * PAGE_SIZE;
+		pmd_t *pmd = mm_find_pmd(mm, addr);
+		pte_t *pte = pmd ? pte_offset_map(pmd, addr) : NULL;
+
+		if (!pte)
+			continue;
+		closed += pte_present(ptep_get(pte)) && pte_protnone(ptep_get(pte));
+		pte_unmap(pte);
+	}
+	mmap_read_unlock(mm);
+	return closed;
+}
+
+static void visits_test_free(void *region)
+{
+	tiering_region_free(region);
+}
+
+static void visits_test_stop_counting(void *nothing)
+{
+	static_branch_disable(&tiering_visits_key);
+}
+
+/* Map memory, use some pages, and watch them. They are closed then. */
+static void visits_test_map(struct kunit *test, struct visits_test_mapped *mapped)
+{
+	unsigned long addr;
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_NUMA_BALANCING))
+		kunit_skip(test, "entries cannot be closed");
+	INIT_LIST_HEAD(&mapped->regions);
+	addr = kunit_vm_mmap(test, NULL, 0, 2 * PMD_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	KUNIT_ASSERT_NE(test, addr, 0);
+	addr = ALIGN(addr, PMD_SIZE);
+	mapped->region = tiering_region_add(current->mm, addr, addr + PMD_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, mapped->region);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, visits_test_free, mapped->region));
+	static_branch_enable(&tiering_visits_key);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, visits_test_stop_counting, NULL));
+	list_add(&mapped->region->list, &mapped->regions);
+	/* The first use may map a huge page. */
+	visits_test_use(test, mapped, 0);
+	tiering_regions_split(&mapped->regions);
+	for (i = 0; i < VISITS_TEST_PAGES; i++)
+		visits_test_use(test, mapped, i);
+	tiering_regions_watch_pages(&mapped->regions);
+	KUNIT_EXPECT_EQ(test, mapped->region->watched, VISITS_TEST_PAGES);
+	KUNIT_EXPECT_EQ(test, visits_test_closed(mapped), VISITS_TEST_PAGES);
+}
+
+/* A use of a closed page opens it alone, and is a visit. A round closes it again. */
+static void visits_test_faults(struct kunit *test)
+{
+	struct visits_test_mapped mapped = { };
+
+	visits_test_map(test, &mapped);
+	visits_test_use(test, &mapped, 1);
+	visits_test_use(test, &mapped, 1);
+	KUNIT_EXPECT_EQ(test, visits_test_closed(&mapped), VISITS_TEST_PAGES - 1);
+	tiering_regions_close(&mapped.regions);
+	KUNIT_EXPECT_EQ(test, visits_test_closed(&mapped), VISITS_TEST_PAGES);
+	KUNIT_EXPECT_TRUE(test, tiering_region_count(mapped.region));
+	KUNIT_EXPECT_EQ(test, mapped.region->visits, 1);
+	tiering_regions_open(&mapped.regions);
+	KUNIT_EXPECT_EQ(test, visits_test_closed(&mapped), 0);
+}
+
+/* MMU notifiers are told of a round only if something was open. */
+static void visits_test_notified(struct kunit *test)
+{
+	struct visits_test_mapped mapped = { };
+
+	visits_test_map(test, &mapped);
+	if (visits_test_register(&mapped))
+		kunit_skip(test, "needs CONFIG_MMU_NOTIFIER");
+	tiering_regions_close(&mapped.regions);
+	KUNIT_EXPECT_EQ(test, mapped.notices, 0);
+	visits_test_use(test, &mapped, 1);
+	tiering_regions_close(&mapped.regions);
+	KUNIT_EXPECT_EQ(test, mapped.notices, 1);
+	KUNIT_EXPECT_EQ(test, visits_test_closed(&mapped), VISITS_TEST_PAGES);
+	visits_test_unregister(&mapped);
+}
+
+/* What is left of a region whose mapping has become smaller is open. */
+static void visits_test_lost(struct kunit *test)
+{
+	struct visits_test_mapped mapped = { };
+	unsigned long half;
+
+	visits_test_map(test, &mapped);
+	half = mapped.region->start + PMD_SIZE / 2;
+	KUNIT_ASSERT_EQ(test, 0, vm_munmap(half, PMD_SIZE / 2));
+	KUNIT_EXPECT_EQ(test, visits_test_closed(&mapped), VISITS_TEST_PAGES);
+	tiering_regions_close(&mapped.regions);
+	KUNIT_EXPECT_TRUE(test, mapped.region->is_gone);
+	KUNIT_EXPECT_EQ(test, visits_test_closed(&mapped), 0);
+}
+
+/* A huge page that could not be split is open after it. */
+static void visits_test_unsplit(struct kunit *test)
+{
+	struct visits_test_mapped mapped = { };
+	pmd_t *pmd;
+
+	visits_test_map(test, &mapped);
+	tiering_regions_open(&mapped.regions);
+	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ||
+	    vm_munmap(mapped.region->start, PMD_SIZE) ||
+	    vm_mmap(NULL, mapped.region->start, PMD_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0) != mapped.region->start)
+		kunit_skip(test, "needs huge pages");
+	visits_test_use(test, &mapped, 0);
+	tiering_regions_watch_whole(&mapped.regions);
+	if (mapped.region->stage != TIERING_WHOLE)
+		kunit_skip(test, "needs a free huge page");
+	pmd = mm_find_pmd(current->mm, mapped.region->start);
+	KUNIT_ASSERT_NOT_NULL(test, pmd);
+	KUNIT_EXPECT_TRUE(test, pmd_protnone(pmdp_get_lockless(pmd)));
+	tiering_regions_watch_pages(&mapped.regions);
+	KUNIT_EXPECT_FALSE(test, pmd_protnone(pmdp_get_lockless(pmd)));
+	KUNIT_EXPECT_EQ(test, mapped.region->stage, TIERING_UNWATCHED);
+}
+
 static struct kunit_case visits_test_cases[] = {
 	KUNIT_CASE(visits_test_rate),
 	KUNIT_CASE(visits_test_hottest),
@@ -183,6 +380,10 @@ static struct kunit_case visits_test_cases[] = {
 	KUNIT_CASE(visits_test_unknown),
 	KUNIT_CASE(visits_test_least),
 	KUNIT_CASE(visits_test_find),
+	KUNIT_CASE(visits_test_faults),
+	KUNIT_CASE(visits_test_notified),
+	KUNIT_CASE(visits_test_lost),
+	KUNIT_CASE(visits_test_unsplit),
 	{}
 };
 
