@@ -36,6 +36,9 @@ enum knode_flag {
 /* The first of as many bits: no page of the knode could be demoted from that node. */
 #define KNODE_STUCK		(KNODE_FAST + KNODE_FAST_NODES)
 
+/* The bit after these: a policy that counts uses has looked at the knode. */
+#define KNODE_COUNTED		(KNODE_STUCK + KNODE_FAST_NODES)
+
 /* Scans after which the pages of a stuck knode are tried again. */
 #define KNODE_STUCK_SCANS	8
 
@@ -61,6 +64,8 @@ enum knode_flag {
  * @age: scans since the last use (4.3)
  * @history: the scans of the last eight with a use, bit 0 for this scan; cleared when
  *	the knode becomes cold
+ * @uses: first uses of its pages in a scan, for policies that count them
+ * @slow_uses: those of pages in slow memory
  */
 struct knode {
 	struct inode __rcu *inode;
@@ -75,6 +80,8 @@ struct knode {
 	u16 cpu;
 	u8 age;
 	u8 history;
+	atomic_t uses;
+	atomic_t slow_uses;
 };
 
 /* All knodes (4.2), by id. Iterable under RCU. */

@@ -269,6 +269,7 @@ static bool tiering_is_consistent(const struct tiering_policy *policy)
 	       !policy->hint_fault == !(needs & TIERING_HINTS) &&
 	       !(policy->fill_demote || policy->fill_promote || policy->period) ==
 	       !(needs & TIERING_MOVES) &&
+	       (!policy->note_use || needs & TIERING_USES) &&
 	       (!policy->knode_active || needs & TIERING_KNODES) &&
 	       (!policy->waits || policy->fill_promote) &&
 	       (!policy->hint_room || needs & TIERING_HINTS) &&

@@ -84,6 +84,12 @@ u64 tiering_space_active(const struct tiering_space *space, u64 ns);
 u64 tiering_space_rate(const struct tiering_space *space, u64 rate);
 u64 tiering_task_active(u64 ns);
 
+/* bounds.c */
+#ifdef CONFIG_MEMCG
+int tiering_bound_parse(char *text, unsigned int *bp);
+void tiering_bound_reset(struct mem_cgroup *memcg);
+#endif
+
 /* visits.c */
 bool tiering_vma_counts(struct vm_area_struct *vma);
 struct tiering_region *tiering_region_add(struct mm_struct *mm, unsigned long start,
@@ -123,7 +129,6 @@ extern unsigned long tiering_node_max[MAX_NUMNODES];
 
 void tiering_limit_changed(void);
 bool tiering_limit_node(int nid, unsigned int pages);
-long tiering_limit_room(int nid);
 bool tiering_limit_may_add(int nid, unsigned int pages);
 bool tiering_limit_may_promote(int nid, struct folio *folio, unsigned int more);
 long tiering_limit_fill(struct tiering_node *tn, struct tiering_batch *b);

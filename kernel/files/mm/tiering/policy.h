@@ -400,6 +400,7 @@ struct tiering_region_key {
  * @rate: visits of all its pages, in a second
  * @visits: visits that were counted for @rate
  * @state: the policy's
+ * @group: the policy's
  * @lock: protects @stage, @watched and @watches
  * @stage: what is watched
  * @watched: number of watches
@@ -425,6 +426,7 @@ struct tiering_region {
 	unsigned long rate;
 	unsigned int visits;
 	unsigned int state;
+	void *group;
 
 	spinlock_t lock;	/* protects stage, watched and watches */
 	enum tiering_stage stage;
@@ -505,6 +507,15 @@ struct tiering_policy {
 	 */
 	bool (*used)(struct tiering_node *tn, struct folio *folio,
 		     unsigned int history);
+
+	/**
+	 * @note_use: note the first use of a page cache folio in this scan, in slow or in
+	 * fast memory; optional, needs TIERING_USES
+	 * @folio: the folio
+	 *
+	 * Context: as @used.
+	 */
+	void (*note_use)(struct folio *folio);
 
 	/**
 	 * @knode_active: note that a context has become active; needs TIERING_KNODES
@@ -698,6 +709,9 @@ bool tiering_is_balanced(int nid, unsigned int order);
 bool tiering_is_short(int nid);
 bool tiering_may_fill(int nid);
 
+/* limits.c */
+long tiering_limit_room(int nid);
+
 /* page.c */
 unsigned int tiering_page_history(struct folio *folio);
 unsigned int tiering_page_level(struct folio *folio);
@@ -728,6 +742,48 @@ bool tiering_take_region(struct tiering_node *tn, struct tiering_batch *b,
 unsigned long tiering_regions_of(int nid);
 struct tiering_region *tiering_region_sample(int nid);
 bool tiering_region_join(const struct tiering_region *region);
+
+/* bounds.c */
+#define TIERING_NO_BOUND	UINT_MAX
+
+#ifdef CONFIG_MEMCG
+unsigned int tiering_bound(const struct mem_cgroup *memcg);
+u64 tiering_bound_id(const struct mem_cgroup *memcg);
+struct mem_cgroup *tiering_bound_parent(struct mem_cgroup *memcg);
+struct mem_cgroup *tiering_bound_of(struct mm_struct *mm);
+struct mem_cgroup *tiering_bound_next(unsigned long *id);
+u64 tiering_bound_cpu_ns(struct mem_cgroup *memcg);
+#else
+static inline unsigned int tiering_bound(const struct mem_cgroup *memcg)
+{
+	return TIERING_NO_BOUND;
+}
+
+static inline u64 tiering_bound_id(const struct mem_cgroup *memcg)
+{
+	return 0;
+}
+
+static inline struct mem_cgroup *tiering_bound_parent(struct mem_cgroup *memcg)
+{
+	return NULL;
+}
+
+static inline struct mem_cgroup *tiering_bound_of(struct mm_struct *mm)
+{
+	return NULL;
+}
+
+static inline struct mem_cgroup *tiering_bound_next(unsigned long *id)
+{
+	return NULL;
+}
+
+static inline u64 tiering_bound_cpu_ns(struct mem_cgroup *memcg)
+{
+	return 0;
+}
+#endif
 
 /* visits.c */
 void tiering_region_free(struct tiering_region *region);

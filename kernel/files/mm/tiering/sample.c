@@ -66,8 +66,10 @@ static noinline void tiering_note_use(struct folio *folio)
 		return;
 	rcu_read_lock();
 	history = tiering_page_use(folio);
+	policy = rcu_dereference(tiering_selected);
+	if (history && policy && policy->note_use)
+		policy->note_use(folio);
 	if (history && tiering_is_slow(folio_nid(folio))) {
-		policy = rcu_dereference(tiering_selected);
 		tn = rcu_dereference(tiering_near[folio_nid(folio)]);
 		/* Do not promote for a task that must not use memory of that node. */
 		if (policy && policy->used && tn && !current->mempolicy &&
