@@ -180,6 +180,7 @@ void tiering_memcg_reset(struct mem_cgroup *memcg)
 {
 	WRITE_ONCE(memcg->kloc_enabled, false);
 	WRITE_ONCE(memcg->tiering_max, PAGE_COUNTER_MAX);
+	tiering_bound_reset(memcg);
 	if (xa_erase(&tiering_limited, memcg->css.id))
 		tiering_memcg_end_later();
 }
