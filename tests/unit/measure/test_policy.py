@@ -64,6 +64,7 @@ def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
         ("autotiering-opm-x", "1", "1"),
         # It moves pages by itself.
         ("thermostat", "0", "1"),
+        ("thermostat-kloc", "0", "1"),
         ("tpp", "2", "1"),
         # Application pages are tiered as under tpp.
         ("kloc-nomigrate", "2", "1"),

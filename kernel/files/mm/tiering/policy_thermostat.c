@@ -16,16 +16,13 @@
  * it, and the faults that count visits do so, too.
  */
 #include <linux/init.h>
-#include <linux/kernel_stat.h>
 #include <linux/list.h>
 #include <linux/list_sort.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 
 #include "policy_thermostat.h"
 
@@ -68,25 +65,13 @@ void policy_thermostat_lists(struct policy_thermostat *t, struct list_head **lis
 	lists[4] = &t->joining;
 }
 
-/*
- * Get the processor time that was used on all CPUs, ns. Includes CPUs that are offline, whose
- * time stays, so that the sum does not jump.
+/**
+ * policy_thermostat_init_node() - allocate the data of a node, the operation init_node
+ * @tn: the node
+ *
+ * Return: 0, or -ENOMEM.
  */
-static u64 policy_thermostat_cpu_ns(void)
-{
-	struct kernel_cpustat stat;
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		kcpustat_cpu_fetch(&stat, cpu);
-		sum += stat.cpustat[CPUTIME_USER] + stat.cpustat[CPUTIME_NICE] +
-		       stat.cpustat[CPUTIME_SYSTEM];
-	}
-	return sum;
-}
-
-static int policy_thermostat_init_node(struct tiering_node *tn)
+int policy_thermostat_init_node(struct tiering_node *tn)
 {
 	struct policy_thermostat *t = kzalloc_node(sizeof(*t), GFP_KERNEL, tn->nid);
 	struct list_head *lists[POLICY_THERMOSTAT_LISTS];
@@ -99,8 +84,7 @@ static int policy_thermostat_init_node(struct tiering_node *tn)
 		INIT_LIST_HEAD(lists[i]);
 	mutex_init(&t->lock);
 	t->nid = tn->nid;
-	t->began = ktime_get_mono_fast_ns();
-	t->cpu_ns = policy_thermostat_cpu_ns();
+	policy_thermostat_groups_init(t);
 	tn->priv = t;
 	mutex_lock(&policy_thermostat_mutex);
 	list_add_tail(&t->node, &policy_thermostat_nodes);
@@ -121,7 +105,11 @@ static void policy_thermostat_free(struct list_head *regions)
 	}
 }
 
-static void policy_thermostat_exit_node(struct tiering_node *tn)
+/**
+ * policy_thermostat_exit_node() - free the data of a node, the operation exit_node
+ * @tn: the node
+ */
+void policy_thermostat_exit_node(struct tiering_node *tn)
 {
 	struct list_head *lists[POLICY_THERMOSTAT_LISTS];
 	struct policy_thermostat *t = tn->priv;
@@ -136,6 +124,7 @@ static void policy_thermostat_exit_node(struct tiering_node *tn)
 		tiering_regions_stop(lists[i]);
 		policy_thermostat_free(lists[i]);
 	}
+	policy_thermostat_groups_exit(t);
 	kfree(t);
 }
 
@@ -148,17 +137,6 @@ static int policy_thermostat_by_mm(void *priv, const struct list_head *a,
 
 	cond_resched();
 	return ra->at.mm > rb->at.mm;
-}
-
-/* Order regions by rate, the coldest first. */
-static int policy_thermostat_by_rate(void *priv, const struct list_head *a,
-				     const struct list_head *b)
-{
-	const struct tiering_region *ra = list_entry(a, struct tiering_region, list);
-	const struct tiering_region *rb = list_entry(b, struct tiering_region, list);
-
-	cond_resched();
-	return ra->rate > rb->rate;
 }
 
 /* Free the regions whose mapping is no more. */
@@ -216,45 +194,6 @@ static void policy_thermostat_drop_joining(struct policy_thermostat *t)
 		if (region->state++)
 			list_move_tail(&region->list, &done);
 	policy_thermostat_free(&done);
-}
-
-/* Get the time that visits at a rate cost, ns a second. */
-static u64 policy_thermostat_cost(unsigned long rate)
-{
-	return (u64)rate * READ_ONCE(policy_thermostat_settings.visit_ns);
-}
-
-static u64 policy_thermostat_costs(const struct list_head *regions)
-{
-	const struct tiering_region *region;
-	u64 sum = 0;
-
-	list_for_each_entry(region, regions, list) {
-		sum += policy_thermostat_cost(region->rate);
-		cond_resched();
-	}
-	return sum;
-}
-
-/**
- * policy_thermostat_budget() - calculate a budget
- * @cpu_ns: processor time that was used
- * @visits: faults that counted visits meanwhile
- * @elapsed: the time in which both were spent, ns
- *
- * Return: the time that visits of slow memory may cost, ns a second.
- */
-u64 policy_thermostat_budget(u64 cpu_ns, u64 visits, u64 elapsed)
-{
-	u64 spent = visits * READ_ONCE(policy_thermostat_settings.fault_ns);
-	u64 all;
-
-	/* The times of a CPU may be a bit less than they were. */
-	if (!elapsed || (s64)cpu_ns < 0)
-		return 0;
-	all = mul_u64_u64_div_u64(cpu_ns, READ_ONCE(policy_thermostat_settings.slowdown_bp),
-				  10000);
-	return all <= spent ? 0 : mul_u64_u64_div_u64(all - spent, NSEC_PER_SEC, elapsed);
 }
 
 /* Draw up to @want regions of a node into a list. Return: how many were found. */
@@ -315,6 +254,7 @@ static void policy_thermostat_begin(struct policy_thermostat *t, int slow)
 					  &t->sampled);
 	if (slow != NUMA_NO_NODE)
 		policy_thermostat_draw_slow(t, slow);
+	policy_thermostat_assign_all(t);
 	list_sort(NULL, &t->sampled, policy_thermostat_by_mm);
 	list_sort(NULL, &t->leaving, policy_thermostat_by_mm);
 	list_sort(NULL, &t->cold, policy_thermostat_by_mm);
@@ -328,6 +268,14 @@ static void policy_thermostat_close(struct policy_thermostat *t)
 	tiering_regions_close(&t->cold);
 }
 
+/* Note what the counts of a region have cost. */
+static void policy_thermostat_spend(const struct tiering_region *region)
+{
+	struct policy_thermostat_group *group = region->group;
+
+	group->visits += region->visits;
+}
+
 /* Calculate the rates of regions. Those of which nothing is known go to @unknown. */
 static void policy_thermostat_count(struct policy_thermostat *t, struct list_head *regions,
 				    struct list_head *unknown)
@@ -336,7 +284,7 @@ static void policy_thermostat_count(struct policy_thermostat *t, struct list_hea
 
 	list_for_each_entry_safe(region, next, regions, list) {
 		if (tiering_region_count(region)) {
-			t->visits += region->visits;
+			policy_thermostat_spend(region);
 			region->state = 0;
 		} else if (unknown) {
 			list_move_tail(&region->list, unknown);
@@ -345,25 +293,18 @@ static void policy_thermostat_count(struct policy_thermostat *t, struct list_hea
 	}
 }
 
-/* Update the budget by what was spent since the last time. */
-static void policy_thermostat_charge(struct policy_thermostat *t)
+static void policy_thermostat_update(struct policy_thermostat *t)
 {
-	u64 now = ktime_get_mono_fast_ns(), cpu_ns = policy_thermostat_cpu_ns();
-
-	t->budget = policy_thermostat_budget((cpu_ns - t->cpu_ns) /
-					     max(READ_ONCE(policy_thermostat_count_nodes), 1),
-					     t->visits, now - t->began);
-	t->began = now;
-	t->cpu_ns = cpu_ns;
-	t->visits = 0;
+	policy_thermostat_charge(t, max(READ_ONCE(policy_thermostat_count_nodes), 1));
 }
 
 static bool policy_thermostat_is_hot(const struct policy_thermostat *t,
 				     const struct tiering_region *region)
 {
+	const struct policy_thermostat_group *group = region->group;
 	unsigned long parts = clamp(t->regions, 1UL, POLICY_THERMOSTAT_HOT);
 
-	return policy_thermostat_cost(region->rate) > t->budget / parts;
+	return policy_thermostat_cost(region->rate) > group->budget / parts;
 }
 
 /*
@@ -379,7 +320,7 @@ static void policy_thermostat_drop_hot(struct policy_thermostat *t)
 		cond_resched();
 		if (!tiering_region_rate(region) || !policy_thermostat_is_hot(t, region))
 			continue;
-		t->visits += region->visits;
+		policy_thermostat_spend(region);
 		list_move_tail(&region->list, &hot);
 	}
 	policy_thermostat_release(t, &hot);
@@ -389,66 +330,12 @@ static void policy_thermostat_drop_hot(struct policy_thermostat *t)
 static void policy_thermostat_split(struct policy_thermostat *t)
 {
 	policy_thermostat_close(t);
-	policy_thermostat_charge(t);
+	policy_thermostat_update(t);
 	policy_thermostat_drop_hot(t);
 	policy_thermostat_count(t, &t->sampled, NULL);
 	tiering_regions_split(&t->sampled);
 	tiering_regions_split(&t->leaving);
 	tiering_regions_split(&t->cold);
-}
-
-/**
- * policy_thermostat_classify() - choose the regions of a sample that leave
- * @sampled: the sample, with rates; the hotter ones stay in the list
- * @leaving: the others are added to it
- * @budget: the cost that the sample may have in slow memory, ns a second
- *
- * The coldest leave, as many as the budget allows (Thermostat, section 3.4).
- */
-void policy_thermostat_classify(struct list_head *sampled, struct list_head *leaving,
-				u64 budget)
-{
-	struct tiering_region *region, *next;
-	u64 sum = 0;
-
-	list_sort(NULL, sampled, policy_thermostat_by_rate);
-	list_for_each_entry_safe(region, next, sampled, list) {
-		sum += policy_thermostat_cost(region->rate);
-		if (sum > budget)
-			return;
-		region->next = 0;
-		list_move_tail(&region->list, leaving);
-	}
-}
-
-/**
- * policy_thermostat_correct() - choose the regions of slow memory that come back
- * @cold: the regions, with rates
- * @back: those that come back are added to it
- * @budget: the cost that the others may have, ns a second
- *
- * The hottest come back, until the others are within the budget (Thermostat, section
- * 3.5).
- *
- * Return: the cost of the others, ns a second.
- */
-u64 policy_thermostat_correct(struct list_head *cold, struct list_head *back, u64 budget)
-{
-	struct tiering_region *region, *next;
-	u64 sum = policy_thermostat_costs(cold);
-
-	list_sort(NULL, cold, policy_thermostat_by_rate);
-	list_for_each_entry_safe_reverse(region, next, cold, list) {
-		cond_resched();
-		if (sum <= budget)
-			break;
-		sum -= policy_thermostat_cost(region->rate);
-		region->next = 0;
-		region->state = 0;
-		list_move_tail(&region->list, back);
-	}
-	list_sort(NULL, cold, policy_thermostat_by_mm);
-	return sum;
 }
 
 /* Correct what was wrong, by the counts of slow memory since the last time. */
@@ -459,10 +346,9 @@ static void policy_thermostat_check(struct policy_thermostat *t)
 	policy_thermostat_drop_gone(t);
 	policy_thermostat_count(t, &t->leaving, NULL);
 	policy_thermostat_count(t, &t->cold, NULL);
-	policy_thermostat_charge(t);
-	t->cost = policy_thermostat_correct(&t->cold, &back, t->budget);
-	t->came_back += list_count_nodes(&back);
-	t->cold_regions = list_count_nodes(&t->cold);
+	policy_thermostat_update(t);
+	policy_thermostat_correct(t, &t->cold, &back);
+	list_sort(NULL, &t->cold, policy_thermostat_by_mm);
 	tiering_regions_open(&back);
 	list_splice_tail(&back, &t->back);
 }
@@ -484,12 +370,15 @@ static void policy_thermostat_end(struct policy_thermostat *t)
 
 	policy_thermostat_close(t);
 	policy_thermostat_count(t, &t->sampled, &unknown);
+	if (t->contexts && t->counts)
+		policy_thermostat_contexts_look(t->contexts);
 	policy_thermostat_check(t);
 	policy_thermostat_release(t, &unknown);
 	/* What was hot has left the sample, and stands for its share of memory. */
-	policy_thermostat_classify(&t->sampled, &t->leaving,
-				   mul_u64_u64_div_u64(t->budget, t->count,
-						       max3(t->regions, t->count, 1UL)));
+	policy_thermostat_classify(t, &t->sampled, &t->leaving, t->count, t->regions);
+	if (t->contexts && t->counts)
+		policy_thermostat_contexts_done(t->contexts,
+						t->others.cost > t->others.budget);
 	policy_thermostat_release(t, &t->sampled);
 }
 
@@ -534,11 +423,16 @@ static void policy_thermostat_round(struct policy_thermostat *t, int slow)
 	policy_thermostat_join(t);
 }
 
-static void policy_thermostat_period(struct tiering_node *tn)
+/**
+ * policy_thermostat_period() - end a round, the operation period
+ * @tn: the node
+ */
+void policy_thermostat_period(struct tiering_node *tn)
 {
 	struct policy_thermostat *t = tn->priv;
 
 	mutex_lock(&t->lock);
+	t->counts = READ_ONCE(tn->counts);
 	policy_thermostat_round(t, READ_ONCE(tn->slow));
 	mutex_unlock(&t->lock);
 }
@@ -563,12 +457,19 @@ static struct tiering_region *policy_thermostat_take(struct tiering_node *tn,
 	return NULL;
 }
 
-/*
- * Demote regions that leave. If there are none, look at one in slow memory again: a part of it
- * may not have been able to leave, or have come back.
+/**
+ * policy_thermostat_fill_demote() - demote regions that leave
+ * @tn: the node
+ * @b: the batch
+ * @want: pages that are missing
+ *
+ * If there are none, looks at a region in slow memory again: a part of it may not have been
+ * able to leave, or have come back.
+ *
+ * Return: pages in @b.
  */
-static long policy_thermostat_fill_demote(struct tiering_node *tn,
-					  struct tiering_batch *b, long want)
+long policy_thermostat_fill_demote(struct tiering_node *tn, struct tiering_batch *b,
+				   long want)
 {
 	struct policy_thermostat *t = tn->priv;
 	struct tiering_region *region;
@@ -609,8 +510,16 @@ static void policy_thermostat_came(struct policy_thermostat *t,
 	}
 }
 
-static long policy_thermostat_fill_promote(struct tiering_node *tn,
-					   struct tiering_batch *b, long room)
+/**
+ * policy_thermostat_fill_promote() - promote regions that come back
+ * @tn: the node
+ * @b: the batch
+ * @room: pages that may be promoted
+ *
+ * Return: pages in @b.
+ */
+long policy_thermostat_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
+				    long room)
 {
 	struct policy_thermostat *t = tn->priv;
 	struct tiering_region *region;
@@ -628,7 +537,13 @@ static long policy_thermostat_fill_promote(struct tiering_node *tn,
 	return b->pages;
 }
 
-static bool policy_thermostat_waits(struct tiering_node *tn)
+/**
+ * policy_thermostat_waits() - test whether regions wait for room
+ * @tn: the node
+ *
+ * Return: true if one does.
+ */
+bool policy_thermostat_waits(struct tiering_node *tn)
 {
 	const struct policy_thermostat *t = tn->priv;
 
@@ -638,7 +553,7 @@ static bool policy_thermostat_waits(struct tiering_node *tn)
 static struct tiering_policy policy_thermostat = {
 	.name		= "thermostat",
 	.needs		= TIERING_MOVES | TIERING_VISITS,
-	.attrs		= &policy_thermostat_group,
+	.attrs		= &policy_thermostat_attr_group,
 	.init_node	= policy_thermostat_init_node,
 	.exit_node	= policy_thermostat_exit_node,
 	.period		= policy_thermostat_period,
@@ -652,7 +567,3 @@ static int __init policy_thermostat_init(void)
 	return tiering_register(&policy_thermostat);
 }
 late_initcall(policy_thermostat_init);
-
-#ifdef CONFIG_TIERING_KUNIT_TEST
-#include "tests/policy-thermostat-kunit.h"
-#endif

@@ -7,6 +7,8 @@
 
 #include "policy.h"
 
+struct policy_thermostat_contexts;
+
 /* The number of lists of a node. */
 #define POLICY_THERMOSTAT_LISTS		5
 
@@ -29,6 +31,33 @@ struct policy_thermostat_settings {
 extern struct policy_thermostat_settings policy_thermostat_settings;
 
 /**
+ * struct policy_thermostat_group - a budget on a node
+ * @list: link in the list of the node
+ * @memcg: the cgroup with this bound, which the budget holds; NULL for all memory of no
+ *	such cgroup
+ * @cpu_ns: processor time at the last update, with that of descendants, ns
+ * @used: processor time between the last two updates, ns
+ * @visits: visits that were counted since the last update
+ * @budget: the cost that slow memory may have, ns a second
+ * @left: what is left of the budget while regions are chosen
+ * @cost: the cost of slow memory, by the last counts, ns a second
+ * @cold: number of regions in slow memory at the last count
+ * @came_back: regions that were wrong in slow memory, since there is the budget
+ */
+struct policy_thermostat_group {
+	struct list_head list;
+	struct mem_cgroup *memcg;
+	u64 cpu_ns;
+	s64 used;
+	u64 visits;
+	u64 budget;
+	u64 left;
+	u64 cost;
+	unsigned long cold;
+	unsigned long came_back;
+};
+
+/**
  * struct policy_thermostat - the regions of a node
  * @node: link in the list of nodes
  * @nid: the node
@@ -42,13 +71,11 @@ extern struct policy_thermostat_settings policy_thermostat_settings;
  * @joining: regions that are to be huge pages again
  * @regions: regions of fast memory when the period began
  * @count: size of the sample
- * @began: time of the last update of the budget, ns
- * @cpu_ns: processor time at @began
- * @visits: visits that were counted since @began
- * @budget: the cost that slow memory may have, ns a second
- * @cost: its cost, by the last counts, ns a second
- * @cold_regions: number of regions in slow memory at the last count
- * @came_back: regions that were wrong in slow memory, since the policy was selected
+ * @began: time of the last update of the budgets, ns
+ * @groups: the budgets
+ * @others: the budget of memory of no cgroup with a bound, the first of @groups
+ * @counts: the daemon of this node counts what there is once
+ * @contexts: contexts of page cache, NULL if they are not counted
  */
 struct policy_thermostat {
 	struct list_head node;
@@ -64,22 +91,58 @@ struct policy_thermostat {
 	unsigned long regions;
 	unsigned long count;
 	u64 began;
-	u64 cpu_ns;
-	u64 visits;
-	u64 budget;
-	u64 cost;
-	unsigned long cold_regions;
-	unsigned long came_back;
+	struct list_head groups;
+	struct policy_thermostat_group others;
+	bool counts;
+	struct policy_thermostat_contexts *contexts;
 };
 
 extern struct mutex policy_thermostat_mutex;
 extern struct list_head policy_thermostat_nodes;
-extern const struct attribute_group policy_thermostat_group;
+extern const struct attribute_group policy_thermostat_attr_group;
 
+/* policy_thermostat.c */
 void policy_thermostat_lists(struct policy_thermostat *t, struct list_head **lists);
-u64 policy_thermostat_budget(u64 cpu_ns, u64 visits, u64 elapsed);
-void policy_thermostat_classify(struct list_head *sampled, struct list_head *leaving,
-				u64 budget);
-u64 policy_thermostat_correct(struct list_head *cold, struct list_head *back, u64 budget);
+int policy_thermostat_init_node(struct tiering_node *tn);
+void policy_thermostat_exit_node(struct tiering_node *tn);
+void policy_thermostat_period(struct tiering_node *tn);
+long policy_thermostat_fill_demote(struct tiering_node *tn, struct tiering_batch *b,
+				   long want);
+long policy_thermostat_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
+				    long room);
+bool policy_thermostat_waits(struct tiering_node *tn);
+
+/* policy_thermostat_budget.c */
+void policy_thermostat_groups_init(struct policy_thermostat *t);
+void policy_thermostat_groups_exit(struct policy_thermostat *t);
+void policy_thermostat_assign_all(struct policy_thermostat *t);
+u64 policy_thermostat_cost(unsigned long rate);
+u64 policy_thermostat_budget(unsigned long bp, u64 cpu_ns, u64 visits, u64 elapsed);
+void policy_thermostat_charge(struct policy_thermostat *t, unsigned int nodes);
+void policy_thermostat_classify(struct policy_thermostat *t, struct list_head *sampled,
+				struct list_head *leaving, unsigned long count,
+				unsigned long regions);
+void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *cold,
+			       struct list_head *back);
+
+/* policy_thermostat_contexts.c */
+u64 policy_thermostat_density(unsigned long rate, unsigned long pages);
+void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c);
+u64 policy_thermostat_contexts_cost(const struct policy_thermostat_contexts *c);
+unsigned int policy_thermostat_contexts_count(const struct policy_thermostat_contexts *c);
+void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
+				      unsigned int *next, u64 density, u64 *left);
+void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
+				       unsigned int *next, u64 density, u64 *excess);
+void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, bool is_over);
+struct policy_thermostat_contexts *policy_thermostat_contexts_make(struct tiering_node *tn);
+void policy_thermostat_contexts_free(struct tiering_node *tn,
+				     struct policy_thermostat_contexts *c);
+void policy_thermostat_contexts_demote(struct tiering_node *tn, struct tiering_batch *b,
+				       struct policy_thermostat_contexts *c);
+void policy_thermostat_contexts_promote(struct tiering_node *tn, struct tiering_batch *b,
+					struct policy_thermostat_contexts *c);
+bool policy_thermostat_contexts_wait(const struct policy_thermostat_contexts *c);
+bool policy_thermostat_is_over(void);
 
 #endif /* _MM_TIERING_POLICY_THERMOSTAT_H */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The policy thermostat: its settings, in /sys/kernel/mm/tiering/thermostat, and its
- * statistics, in /sys/kernel/debug/tiering/thermostat.
+ * statistics, in memory.tiering.stat of cgroups and /sys/kernel/debug/tiering/thermostat.
  */
+#include <linux/cgroup.h>
 #include <linux/debugfs.h>
 #include <linux/init.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
@@ -34,9 +37,59 @@ static struct attribute *policy_thermostat_attrs[] = {
 	NULL,
 };
 
-const struct attribute_group policy_thermostat_group = {
+const struct attribute_group policy_thermostat_attr_group = {
 	.attrs = policy_thermostat_attrs,
 };
+
+#ifdef CONFIG_MEMCG
+/* Add up the budgets of a cgroup on all nodes. */
+static void thermostat_sum(const struct mem_cgroup *memcg,
+			   struct policy_thermostat_group *sum)
+{
+	const struct policy_thermostat_group *group;
+	struct policy_thermostat *t;
+
+	mutex_lock(&policy_thermostat_mutex);
+	list_for_each_entry(t, &policy_thermostat_nodes, node) {
+		mutex_lock(&t->lock);
+		list_for_each_entry(group, &t->groups, list) {
+			if (group->memcg != memcg)
+				continue;
+			sum->budget += group->budget;
+			sum->cost += group->cost;
+			sum->cold += group->cold;
+			sum->came_back += group->came_back;
+		}
+		mutex_unlock(&t->lock);
+	}
+	mutex_unlock(&policy_thermostat_mutex);
+}
+
+static int thermostat_stat_show(struct seq_file *file, void *v)
+{
+	struct policy_thermostat_group sum = { };
+
+	thermostat_sum(mem_cgroup_from_seq(file), &sum);
+	seq_printf(file, "budget_ns %llu\ncost_ns %llu\ncold %lu\ncame_back %lu\n",
+		   sum.budget, sum.cost, sum.cold * PMD_SIZE, sum.came_back * PMD_SIZE);
+	return 0;
+}
+
+static struct cftype policy_thermostat_files[] = {
+	{
+		.name = "tiering.stat",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = thermostat_stat_show,
+	},
+	{ }
+};
+
+static int __init policy_thermostat_files_init(void)
+{
+	return cgroup_add_dfl_cftypes(&memory_cgrp_subsys, policy_thermostat_files);
+}
+subsys_initcall(policy_thermostat_files_init);
+#endif
 
 #ifdef CONFIG_DEBUG_FS
 /* The largest number of regions of a list that the file shows. */
@@ -63,12 +116,15 @@ static void thermostat_show_list(struct seq_file *file, const char *name,
 static void thermostat_show_node(struct seq_file *file, struct policy_thermostat *t)
 {
 	struct list_head *lists[POLICY_THERMOSTAT_LISTS];
+	const struct policy_thermostat_group *group;
 	int i;
 
 	mutex_lock(&t->lock);
-	seq_printf(file, "node %d budget_ns %llu cost_ns %llu regions %lu sample %lu cold %lu came_back %lu\n",
-		   t->nid, t->budget, t->cost, t->regions, t->count, t->cold_regions,
-		   t->came_back);
+	seq_printf(file, "node %d regions %lu sample %lu\n", t->nid, t->regions, t->count);
+	list_for_each_entry(group, &t->groups, list)
+		seq_printf(file, "group %llu budget_ns %llu cost_ns %llu cold %lu came_back %lu\n",
+			   group->memcg ? tiering_bound_id(group->memcg) : 0,
+			   group->budget, group->cost, group->cold, group->came_back);
 	policy_thermostat_lists(t, lists);
 	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++)
 		thermostat_show_list(file, policy_thermostat_names[i], lists[i]);

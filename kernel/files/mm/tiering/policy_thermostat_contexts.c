@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy thermostat-kloc: the contexts that leave and come back within the bound.
+ *
+ * Each period looks at contexts, one after the other, and compares them with the regions of
+ * its sample by their visits a page. A visit of page cache is the first use of a folio in a
+ * scan.
+ *
+ * A file that has more pages than a region leaves page by page: those that were not used in
+ * the last eight scans. They come back page by page, if slow memory costs too much.
+ */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/kloc.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/timekeeping.h>
+
+#include "../kloc/kloc.h"
+#include "policy_kloc.h"
+#include "policy_thermostat.h"
+
+/* The largest number of contexts that a period looks at. */
+#define THERMOSTAT_CONTEXTS	4096
+
+/* Contexts to try for a batch: some may have no pages by now. */
+#define THERMOSTAT_TRIES	64
+
+/**
+ * struct thermostat_context - a context that a period looks at
+ * @knode: the context, held; NULL once it leaves or comes back
+ * @pages: its pages
+ * @rate: uses a second, of all pages
+ * @slow: uses a second, of those in slow memory
+ */
+struct thermostat_context {
+	struct knode *knode;
+	unsigned long pages;
+	unsigned long rate;
+	unsigned long slow;
+};
+
+/**
+ * struct thermostat_queue - contexts that are to move
+ * @walk: walk over the pages of the current one
+ * @first: index of the next one
+ * @count: number of contexts
+ * @knodes: the contexts, held
+ */
+struct thermostat_queue {
+	struct tiering_walk walk;
+	unsigned int first;
+	unsigned int count;
+	struct knode *knodes[THERMOSTAT_CONTEXTS];
+};
+
+/**
+ * struct policy_thermostat_contexts - the contexts
+ * @index: index of the node of fast memory that they leave
+ * @next: id of the next context to look at
+ * @began: time when the current pass over all contexts began, ns
+ * @pass_ns: time that the last pass took, ns
+ * @part: of a million contexts, those that this period looks at
+ * @cost: what page cache in slow memory costs, ns a second
+ * @count: number of contexts that this period looks at
+ * @looked: these contexts, the fewest uses a page first
+ * @leave: contexts that are to go to slow memory
+ * @back: contexts that are to come back
+ */
+struct policy_thermostat_contexts {
+	unsigned int index;
+	unsigned long next;
+	u64 began;
+	u64 pass_ns;
+	u32 part;
+	u64 cost;
+	unsigned int count;
+	struct thermostat_context looked[THERMOSTAT_CONTEXTS];
+	struct thermostat_queue leave;
+	struct thermostat_queue back;
+};
+
+#define THERMOSTAT_PARTS	1000000
+
+/* True while slow memory costs more than it may. */
+static bool thermostat_is_over;
+
+/**
+ * policy_thermostat_density() - convert a rate, to compare memory of different sizes
+ * @rate: visits a second
+ * @pages: pages that have them
+ *
+ * Return: visits of 1024 pages a second.
+ */
+u64 policy_thermostat_density(unsigned long rate, unsigned long pages)
+{
+	return div64_u64((u64)rate * 1024, max(pages, 1UL));
+}
+
+static u64 thermostat_density(const struct thermostat_context *context)
+{
+	return policy_thermostat_density(context->rate, context->pages);
+}
+
+static int thermostat_by_density(const void *a, const void *b)
+{
+	u64 left = thermostat_density(a), right = thermostat_density(b);
+
+	return left < right ? -1 : left > right;
+}
+
+static unsigned long thermostat_rate(atomic_t *uses, u64 ns)
+{
+	return div64_u64((u64)atomic_xchg(uses, 0) * NSEC_PER_SEC, max(ns, 1ULL));
+}
+
+/*
+ * Look at a context. What it was used before it is looked at for the first time says little: it
+ * may be new. Return: true if it may move.
+ */
+static bool thermostat_look(struct policy_thermostat_contexts *c, struct knode *knode,
+			    struct thermostat_context *context)
+{
+	*context = (struct thermostat_context) {
+		.knode = knode,
+		.pages = kloc_pages(knode),
+		.rate = thermostat_rate(&knode->uses, c->pass_ns),
+		.slow = thermostat_rate(&knode->slow_uses, c->pass_ns),
+	};
+	return test_and_set_bit(KNODE_COUNTED, &knode->flags) && context->pages &&
+	       kloc_takes_part(knode);
+}
+
+static void thermostat_end_pass(struct policy_thermostat_contexts *c)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	c->pass_ns = now - c->began;
+	c->began = now;
+	c->next = 0;
+}
+
+/**
+ * policy_thermostat_contexts_look() - find out how much contexts were used
+ * @c: the contexts
+ *
+ * Those that policy_thermostat_contexts_done() has to forget. A period looks at each context
+ * once, and at no more than 4096.
+ */
+void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c)
+{
+	unsigned long looks, all = max(knode_count(), 1UL);
+	struct knode *knode;
+	u64 cost = 0;
+
+	c->count = 0;
+	if (!c->next)
+		thermostat_end_pass(c);
+	for (looks = 0; looks < THERMOSTAT_CONTEXTS; looks++) {
+		knode = knode_get_from(&c->next);
+		if (!knode) {
+			c->next = 0;
+			break;
+		}
+		c->next++;
+		if (thermostat_look(c, knode, &c->looked[c->count]))
+			cost += policy_thermostat_cost(c->looked[c->count++].slow);
+		else
+			knode_put(knode);
+		cond_resched();
+	}
+	c->part = clamp_t(u64, div64_u64((u64)looks * THERMOSTAT_PARTS, all), 1,
+			  THERMOSTAT_PARTS);
+	c->cost = mul_u64_u32_div(cost, THERMOSTAT_PARTS, c->part);
+	sort(c->looked, c->count, sizeof(c->looked[0]), thermostat_by_density, NULL);
+}
+
+/**
+ * policy_thermostat_contexts_cost() - get what page cache in slow memory costs
+ * @c: the contexts
+ *
+ * Return: ns a second.
+ */
+u64 policy_thermostat_contexts_cost(const struct policy_thermostat_contexts *c)
+{
+	return c->cost;
+}
+
+static bool thermostat_is_large(const struct thermostat_context *context)
+{
+	return context->pages > TIERING_REGION_PAGES;
+}
+
+/* Queue a context, whose reference the queue takes. It stays where it is if there are many. */
+static void thermostat_queue_add(struct thermostat_queue *queue,
+				 struct thermostat_context *context)
+{
+	if (queue->count == THERMOSTAT_CONTEXTS)
+		return;
+	queue->knodes[(queue->first + queue->count++) % THERMOSTAT_CONTEXTS] = context->knode;
+	context->knode = NULL;
+}
+
+static struct knode *thermostat_queue_next(struct thermostat_queue *queue)
+{
+	struct knode *knode;
+
+	if (!queue->count)
+		return NULL;
+	knode = queue->knodes[queue->first];
+	queue->first = (queue->first + 1) % THERMOSTAT_CONTEXTS;
+	queue->count--;
+	return knode;
+}
+
+/* Begin with the next context of a queue. Return: false if there is none. */
+static bool thermostat_queue_begin(struct tiering_node *tn, struct thermostat_queue *queue,
+				   int nid)
+{
+	struct tiering_walk *walk = &queue->walk;
+
+	*walk = (struct tiering_walk) {
+		.knode = thermostat_queue_next(queue),
+		.nid = nid,
+	};
+	/* Clear the bit before the walk: pages added meanwhile set it again. */
+	if (walk->knode && nid == tn->nid) {
+		rcu_read_lock();
+		knode_set_fast(walk->knode, tn->index, false);
+		rcu_read_unlock();
+	}
+	return walk->knode;
+}
+
+static void thermostat_queue_end(struct tiering_node *tn, struct thermostat_queue *queue)
+{
+	struct tiering_walk *walk = &queue->walk;
+
+	if (!walk->knode)
+		return;
+	rcu_read_lock();
+	if (!walk->done || walk->left)
+		knode_set_fast(walk->knode, tn->index, true);
+	rcu_read_unlock();
+	knode_put(walk->knode);
+	walk->knode = NULL;
+}
+
+static bool thermostat_may_leave(const struct policy_thermostat_contexts *c,
+				 const struct thermostat_context *context)
+{
+	return context->knode && knode_fast(context->knode, c->index) &&
+	       !(thermostat_is_large(context) && thermostat_is_over);
+}
+
+/**
+ * policy_thermostat_contexts_leave() - let contexts leave that are colder than a region
+ * @c: the contexts
+ * @next: index of the first context to check, updated
+ * @density: visits of 1024 pages of the region a second
+ * @left: what is left of the budget, ns a second; updated
+ */
+void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
+				      unsigned int *next, u64 density, u64 *left)
+{
+	for (; *next < c->count; ++*next) {
+		struct thermostat_context *context = &c->looked[*next];
+		u64 cost;
+
+		if (thermostat_density(context) > density)
+			return;
+		/* What is in slow memory has its cost already. */
+		cost = policy_thermostat_cost(context->rate -
+					      min(context->slow, context->rate));
+		/* The pages that leave of a large file are not used. */
+		if (thermostat_is_large(context))
+			cost = 0;
+		if (!thermostat_may_leave(c, context) || cost > *left)
+			continue;
+		*left -= cost;
+		thermostat_queue_add(&c->leave, context);
+	}
+}
+
+/**
+ * policy_thermostat_contexts_return() - let contexts come back that are hotter than a region
+ * @c: the contexts
+ * @next: number of contexts that are left to check, the hottest last; updated
+ * @density: visits of 1024 pages of the region a second
+ * @excess: what slow memory costs too much, ns a second; updated
+ */
+void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
+				       unsigned int *next, u64 density, u64 *excess)
+{
+	for (; *excess && *next; --*next) {
+		struct thermostat_context *context = &c->looked[*next - 1];
+		u64 cost = policy_thermostat_cost(context->slow);
+
+		if (thermostat_density(context) < density)
+			return;
+		if (!cost || !context->knode || thermostat_is_large(context))
+			continue;
+		cost = min(cost, *excess);
+		*excess -= cost;
+		c->cost -= min(cost, c->cost);
+		thermostat_queue_add(&c->back, context);
+	}
+}
+
+/**
+ * policy_thermostat_contexts_done() - end a look at contexts
+ * @c: the contexts
+ * @is_over: slow memory costs more than it may
+ */
+void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, bool is_over)
+{
+	WRITE_ONCE(thermostat_is_over, is_over);
+	while (c->count)
+		if (c->looked[--c->count].knode)
+			knode_put(c->looked[c->count].knode);
+}
+
+/**
+ * policy_thermostat_contexts_count() - get the number of contexts that this period looks at
+ * @c: the contexts
+ *
+ * Return: those that may move.
+ */
+unsigned int policy_thermostat_contexts_count(const struct policy_thermostat_contexts *c)
+{
+	return c->count;
+}
+
+static bool thermostat_choose_leaving(struct tiering_node *tn, struct folio *folio)
+{
+	struct address_space *mapping = folio_mapping(folio);
+
+	if (mapping && READ_ONCE(mapping->nrpages) > TIERING_REGION_PAGES)
+		return policy_kloc_choose_unused(tn, folio);
+	/* A file that was just written may be deleted soon. */
+	return !folio_test_dirty(folio) || folio_test_swapbacked(folio);
+}
+
+/* Take pages of the contexts of a queue, on a node, or in slow memory if it is NUMA_NO_NODE. */
+static void thermostat_queue_take(struct tiering_node *tn, struct tiering_batch *b,
+				  struct thermostat_queue *queue, int nid,
+				  tiering_choose_t choose)
+{
+	unsigned int tries;
+
+	for (tries = THERMOSTAT_TRIES; tries && !tiering_batch_full(b); tries--) {
+		struct tiering_walk *walk = &queue->walk;
+
+		if (!walk->knode && !thermostat_queue_begin(tn, queue, nid))
+			break;
+		if (b->pages && b->kind != kloc_kind(walk->knode))
+			break;
+		tiering_take_knode(tn, b, walk, choose);
+		if (!walk->done)
+			break;
+		thermostat_queue_end(tn, queue);
+	}
+	b->more |= !tries;
+}
+
+static void thermostat_queue_free(struct tiering_node *tn, struct thermostat_queue *queue)
+{
+	struct knode *knode;
+
+	thermostat_queue_end(tn, queue);
+	while ((knode = thermostat_queue_next(queue)))
+		knode_put(knode);
+}
+
+/**
+ * policy_thermostat_contexts_make() - begin to count contexts
+ * @tn: the node that they leave
+ *
+ * Return: the contexts; NULL if memory is short.
+ */
+struct policy_thermostat_contexts *policy_thermostat_contexts_make(struct tiering_node *tn)
+{
+	struct policy_thermostat_contexts *c = kvzalloc_node(sizeof(*c), GFP_KERNEL, tn->nid);
+
+	if (!c)
+		return NULL;
+	c->index = tn->index;
+	c->began = ktime_get_mono_fast_ns();
+	return c;
+}
+
+/**
+ * policy_thermostat_contexts_free() - end the count of contexts
+ * @tn: the node that they leave
+ * @c: the contexts
+ */
+void policy_thermostat_contexts_free(struct tiering_node *tn,
+				     struct policy_thermostat_contexts *c)
+{
+	thermostat_queue_free(tn, &c->leave);
+	thermostat_queue_free(tn, &c->back);
+	kvfree(c);
+}
+
+/**
+ * policy_thermostat_contexts_demote() - take pages of contexts that leave
+ * @tn: the node
+ * @b: the batch
+ * @c: the contexts
+ */
+void policy_thermostat_contexts_demote(struct tiering_node *tn, struct tiering_batch *b,
+				       struct policy_thermostat_contexts *c)
+{
+	thermostat_queue_take(tn, b, &c->leave, tn->nid, thermostat_choose_leaving);
+}
+
+/**
+ * policy_thermostat_contexts_promote() - take pages of contexts that come back
+ * @tn: the node
+ * @b: the batch
+ * @c: the contexts
+ */
+void policy_thermostat_contexts_promote(struct tiering_node *tn, struct tiering_batch *b,
+					struct policy_thermostat_contexts *c)
+{
+	thermostat_queue_take(tn, b, &c->back, NUMA_NO_NODE, NULL);
+}
+
+/**
+ * policy_thermostat_contexts_wait() - test whether contexts wait for room
+ * @c: the contexts
+ *
+ * Return: true if one does.
+ */
+bool policy_thermostat_contexts_wait(const struct policy_thermostat_contexts *c)
+{
+	return READ_ONCE(c->back.count) || READ_ONCE(c->back.walk.knode);
+}
+
+/**
+ * policy_thermostat_is_over() - test whether slow memory costs more than it may
+ *
+ * Return: true if it did when the last period ended.
+ */
+bool policy_thermostat_is_over(void)
+{
+	return READ_ONCE(thermostat_is_over);
+}
+
+#ifdef CONFIG_TIERING_KUNIT_TEST
+#include "tests/policy-thermostat-contexts-kunit.h"
+#endif

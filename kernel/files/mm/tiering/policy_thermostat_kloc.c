@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy thermostat-kloc: Thermostat's bound holds for page cache as well, by context.
+ *
+ * What has the fewest visits a page leaves, whether it is anonymous memory or a file, and all
+ * of it together costs what the budget allows. Page cache belongs to no cgroup's budget, but
+ * to that of all other memory; on a machine with several sockets, it leaves the first fast
+ * node only.
+ */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/init.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/pagemap.h>
+
+#include "../kloc/kloc.h"
+#include "policy_thermostat.h"
+
+/* Of the last eight scans, those in which a page is used that comes back alone. */
+#define THERMOSTAT_USES		4
+
+/* Count the first use of a folio in a scan. */
+static void thermostat_kloc_note_use(struct folio *folio)
+{
+	struct knode *knode = kloc_knode_in(folio_mapping(folio));
+
+	if (!knode)
+		return;
+	atomic_inc(&knode->uses);
+	if (tiering_is_slow(folio_nid(folio)))
+		atomic_inc(&knode->slow_uses);
+}
+
+static bool thermostat_kloc_used(struct tiering_node *tn, struct folio *folio,
+				 unsigned int history)
+{
+	return policy_thermostat_is_over() && hweight_long(history) >= THERMOSTAT_USES;
+}
+
+static long thermostat_kloc_fill_demote(struct tiering_node *tn, struct tiering_batch *b,
+					long want)
+{
+	struct policy_thermostat *t = tn->priv;
+
+	if (policy_thermostat_fill_demote(tn, b, want) || b->more)
+		return b->pages;
+	b->why = TIERING_DEMOTED_INACTIVE;
+	mutex_lock(&t->lock);
+	policy_thermostat_contexts_demote(tn, b, t->contexts);
+	mutex_unlock(&t->lock);
+	return b->pages;
+}
+
+static long thermostat_kloc_fill_promote(struct tiering_node *tn, struct tiering_batch *b,
+					 long room)
+{
+	struct policy_thermostat *t = tn->priv;
+
+	if (policy_thermostat_fill_promote(tn, b, room) || b->more)
+		return b->pages;
+	/* A node may have a limit of page cache. */
+	b->room = min(room, tiering_limit_room(tn->nid));
+	if (b->room <= 0)
+		return 0;
+	b->why = TIERING_PROMOTED_ACTIVE;
+	mutex_lock(&t->lock);
+	policy_thermostat_contexts_promote(tn, b, t->contexts);
+	mutex_unlock(&t->lock);
+	if (b->pages || b->more)
+		return b->pages;
+	b->why = TIERING_PROMOTED_USED;
+	tiering_take_hot(tn, b);
+	return b->pages;
+}
+
+static bool thermostat_kloc_waits(struct tiering_node *tn)
+{
+	const struct policy_thermostat *t = tn->priv;
+
+	return policy_thermostat_waits(tn) ||
+	       policy_thermostat_contexts_wait(t->contexts);
+}
+
+static int thermostat_kloc_init_node(struct tiering_node *tn)
+{
+	struct policy_thermostat *t;
+	int error = policy_thermostat_init_node(tn);
+
+	if (error)
+		return error;
+	t = tn->priv;
+	t->contexts = policy_thermostat_contexts_make(tn);
+	if (t->contexts)
+		return 0;
+	policy_thermostat_exit_node(tn);
+	return -ENOMEM;
+}
+
+static void thermostat_kloc_exit_node(struct tiering_node *tn)
+{
+	struct policy_thermostat *t = tn->priv;
+
+	policy_thermostat_contexts_free(tn, t->contexts);
+	policy_thermostat_exit_node(tn);
+}
+
+static struct tiering_policy policy_thermostat_kloc = {
+	.name		= "thermostat-kloc",
+	.needs		= TIERING_MOVES | TIERING_VISITS | TIERING_KNODES | TIERING_USES,
+	.init_node	= thermostat_kloc_init_node,
+	.exit_node	= thermostat_kloc_exit_node,
+	.used		= thermostat_kloc_used,
+	.note_use	= thermostat_kloc_note_use,
+	.period		= policy_thermostat_period,
+	.fill_demote	= thermostat_kloc_fill_demote,
+	.fill_promote	= thermostat_kloc_fill_promote,
+	.waits		= thermostat_kloc_waits,
+};
+
+static int __init policy_thermostat_kloc_init(void)
+{
+	return tiering_register(&policy_thermostat_kloc);
+}
+late_initcall(policy_thermostat_kloc_init);
