@@ -44,7 +44,7 @@ static void step_aside(int first)
 		fail("cannot run on the CPUs from %d on", first);
 }
 
-static void sleep_us(long us)
+static inline void sleep_us(long us)
 {
 	struct timespec time = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
 

@@ -63,6 +63,7 @@ def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
         "name": one.name,
         "summary": one.summary,
         "frames from": one.frames_from or "",
+        "bound on slowdown": "" if one.bound is None else f"{one.bound:g} %",
         "settings": one.settings("", host),
         "divided by scale": {
             path: f"{value:.10g} / {host.scale:g}" for path, value in one.divided.items()

@@ -18,6 +18,9 @@ UNMODELLED_CPUS = 2
 MEMORY_INTERVAL_US = 5_000
 """How often the memory that processes use is sampled, in simulated time."""
 
+BOUND_INTERVAL_US = 20_000
+"""How often the budgets of a policy with a bound are sampled: they change a few times a period."""
+
 
 @dataclass(frozen=True)
 class Swap:
@@ -80,6 +83,7 @@ class Job:
     modelled      measure with the timing model
     swap, damon   swap and DAMON of the guest; with either of them, the memory that processes use
                   is sampled in the measured region
+    bounded       the policy keeps a bound on slowdown: sample its budgets from the warm-up on
     parameters    additional parameters of the guest's kernel
     cpus          CPUs of each socket without the timing model
     topology      the nodes in place of the profile's, without the timing model only
@@ -109,6 +113,7 @@ class Job:
     disk: Path | None = None
     swap: Swap | None = None
     damon: Damon | None = None
+    bounded: bool = False
     parameters: tuple[str, ...] = ()
     cpus: int = UNMODELLED_CPUS
     topology: Topology | None = None
@@ -122,6 +127,12 @@ class Job:
     def samples_memory(self) -> bool:
         """Whether the memory that processes use is sampled in the measured region."""
         return self.swap is not None or self.damon is not None
+
+    @property
+    def watchers(self) -> frozenset[str]:
+        """The names of the programs that the guest needs to be watched."""
+        memory = {"kloc-memory", "kloc-damon"} if self.samples_memory else set()
+        return frozenset(memory | ({"kloc-bound"} if self.bounded else set()))
 
     @property
     def prepares(self) -> bool:

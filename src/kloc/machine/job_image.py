@@ -12,7 +12,7 @@ from kloc.build import root
 from kloc.build.ext4 import make_ext4
 from kloc.build.guest_image import normalized, with_git_mode
 from kloc.machine import guest_commands, periods
-from kloc.machine.job import MEMORY_INTERVAL_US, Job
+from kloc.machine.job import BOUND_INTERVAL_US, MEMORY_INTERVAL_US, Job
 from kloc.machine.parts import Parts
 
 GROUP = "/sys/fs/cgroup/job"
@@ -49,7 +49,9 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
         files[f"/kloc/job/{name}"] = directory / name
     if job.commands:
         files.update(guest_commands.write_files(directory))
-    programs = (*parts.programs, *(parts.watchers if job.samples_memory else ()))
+    programs = [*parts.programs]
+    if job.watchers:
+        programs += [path for path in parts.watchers if path.name in job.watchers]
     files.update({f"/usr/local/bin/{path.name}": path for path in programs})
     copies = {str(path.absolute()): path for path in job.copies}
     pack({**files, **copies}, image, frozenset(copies))
@@ -75,7 +77,7 @@ def _scripts(job: Job) -> dict[str, str]:
 
 
 def _watching(job: Job) -> dict[str, str]:
-    """Return the agent's files about swap, DAMON and samples of memory."""
+    """Return the agent's files about swap, DAMON, and samples of memory and budgets."""
     texts = {}
     if job.swap is not None:
         texts["swap"] = f"{job.swap.kind} {job.swap.size_bytes}\n"
@@ -85,6 +87,8 @@ def _watching(job: Job) -> dict[str, str]:
         texts["target"] = f"{job.damon.target} {job.damon.update_us} {nodes}\n"
     if job.samples_memory:
         texts["memory"] = f"{MEMORY_INTERVAL_US}\n"
+    if job.bounded:
+        texts["bound"] = f"{BOUND_INTERVAL_US}\n"
     return texts
 
 

@@ -27,8 +27,8 @@ FREE = guest_image.FILES / "kloc-free.c"
 """The program that asks a kernel which frames are free, if the timing model cannot see it."""
 
 
-WATCHERS = (guest_image.FILES / "kloc-memory.c", guest_image.FILES / "kloc-damon.c")
-"""The programs that sample memory, and that give DAMON its target."""
+WATCHERS = tuple(guest_image.FILES / f"kloc-{name}.c" for name in ("memory", "damon", "bound"))
+"""The programs that sample memory, that give DAMON its target, and that sample budgets."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Guest:
 class Parts:
     """The parts of a machine, in the cache.
 
-    The guest has `programs` in its PATH, and `watchers`, too, if its job needs them.
+    The guest has `programs` in its PATH, and those of `watchers` that its job needs.
     """
 
     root: Root

@@ -11,6 +11,8 @@ A policy is the file policies/NAME.toml:
                              # cores most in the run of this policy (the oracle)
     expect = ["demoted"]     # optional: counters; if all are 0, the policy did nothing
     parameters = ["..."]     # optional: parameters of the kernel, from boot on
+    bound = 3                # optional: the slowdown that the policy keeps, in percent; results
+                             # say whether it did (kloc.results.bounds)
     [scheme], [swap]         # optional: DAMON and swap, see kloc.measure.scheme_use
     [set]                    # files of /proc/sys and /sys, and the values to write
     [divided]                # periods of the full-size machine in such files; each is
@@ -77,6 +79,7 @@ class Description(
     frames_from: str | None = None
     expect: list[str] | None = None
     parameters: list[str] | None = None
+    bound: int | float | None = None
     set: dict[str, Any] = {}
     divided: dict[str, Any] = {}
     for_workload: dict[str, Any] = {}
@@ -105,6 +108,7 @@ class Policy:
     frames_from: str | None = None
     expect: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    bound: float | None = None
     set: Mapping[str, str] = field(default_factory=dict)
     divided: Mapping[str, float] = field(default_factory=dict)
     for_workload: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -115,8 +119,9 @@ class Policy:
     swap: SwapUse | None = None
 
     def watching(self, workload: str, profile: Profile) -> dict[str, Any]:
-        """Return the arguments of a Job that say what DAMON and swap do for a workload."""
+        """Return the arguments of a Job that say what is watched, and what DAMON and swap do."""
         return {
+            "bounded": self.bound is not None,
             "swap": self.swap and self.swap.swap(profile),
             "damon": self.scheme and self.scheme.damon(workload, profile),
         }
@@ -156,6 +161,7 @@ def load(name: str) -> Policy:
         frames_from=content.frames_from,
         expect=tuple(content.expect or ()),
         parameters=tuple(content.parameters or ()),
+        bound=None if content.bound is None else float(content.bound),
         set=_texts(content.set),
         divided={key: float(value) for key, value in content.divided.items()},
         for_workload={workload: _texts(table) for workload, table in content.for_workload.items()},
@@ -240,6 +246,8 @@ def _read(file: Path) -> Description:
     for counter in content.expect or ():
         if counter not in COUNTERS:
             raise _unknown(file, "counter in expect:", counter, COUNTERS)
+    if content.bound is not None and not 0 < content.bound <= 100:
+        raise KlocError(f"{file}: bound is {content.bound}, and must be a percentage above 0", HINT)
     _check_settings(content.set, VALUE, file, "set")
     _check_settings(content.divided, PERIOD, file, "divided")
     for workload, table in content.for_workload.items():
@@ -283,7 +291,7 @@ def _combined(base: Description, own: Description) -> Description:
         key: getattr(base, key)
         for key in (
             *("summary", "timing", "frames_from", "expect", "parameters"),
-            *("scheme", "swap"),
+            *("bound", "scheme", "swap"),
         )
         if getattr(own, key) is None
     }

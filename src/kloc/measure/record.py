@@ -14,7 +14,7 @@ from typing import Any
 from kloc.base import revision
 from kloc.base.columns import by_row
 from kloc.machine.job import Job, Raw
-from kloc.measure import memory_use, movers, run_notes
+from kloc.measure import bound_use, memory_use, movers, run_notes
 from kloc.measure.kernel_counts import DEMOTED, kernel_counts
 from kloc.measure.policy import Policy
 from kloc.measure.workload import FULL, Outcome, Size
@@ -124,6 +124,8 @@ def from_raw(
         run["placement"] = {"fast": list(policy.fast_kinds)}
     if (memory := memory_use.memory(raw.frames)) is not None:
         run["memory"] = memory
+    if (bound := bound_use.bound(raw.frames, policy.bound)) is not None:
+        run["bound"] = bound
     if policy.scheme is not None and policy.scheme.runs_for(job.name):
         stats = memory_use.scheme_stats(raw.frames)
         run["scheme"] = {**policy.scheme.as_dict(job.name, job.profile), "stats": stats}

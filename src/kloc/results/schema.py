@@ -52,6 +52,24 @@ class Series(TypedDict):
     moved: NotRequired[dict[str, dict[str, list[float]]]]
 
 
+class BoundSeries(TypedDict):
+    """The time series of the budgets of a policy with a bound."""
+
+    t_ns: list[float]
+    budget_ns: list[float]
+    cost_ns: list[float]
+
+
+class Bound(TypedDict):
+    """The slowdown that a policy keeps, and its budgets."""
+
+    percent: float
+    fault_ns: float
+    counted: float
+    came_back_bytes: float
+    series: BoundSeries
+
+
 class Slice(TypedDict):
     """A slice of the warm-up."""
 
@@ -103,6 +121,9 @@ class Run(TypedDict):
     series: NotRequired[Series | None]
     inputs: NotRequired[dict[str, str]]
     memory: NotRequired[dict[str, float]]
+    bound: NotRequired[Bound]
+    pages: NotRequired[dict[str, dict[str, float]]]
+    misses: NotRequired[dict[str, Sums]]
     slabs: NotRequired[dict[str, Sums]]
     scheme: NotRequired[dict[str, Any]]
     spread: NotRequired[float | None]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from kloc.base.errors import KlocError
 from kloc.machine import job_image, profile
-from kloc.machine.job import MEMORY_INTERVAL_US, Damon, Job, Swap, Terminal
+from kloc.machine.job import BOUND_INTERVAL_US, MEMORY_INTERVAL_US, Damon, Job, Swap, Terminal
 from kloc.machine.parts import Parts
 
 OURS = SimpleNamespace(initramfs=None)
@@ -237,3 +237,18 @@ def test_agent_finds_swap_damon_and_what_watches_them(
     assert found["/kloc/job/target"] == "processes 700 all\n"
     assert found["/kloc/job/memory"] == f"{MEMORY_INTERVAL_US}\n"
     assert found["/usr/local/bin/kloc-memory"] == "program"
+
+
+def test_a_job_has_only_the_watchers_that_it_needs(
+    image: Path, make_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    names = ("kloc-memory", "kloc-damon", "kloc-bound")
+    for name in names:
+        (tmp_path / name).write_text("program")
+    watchers = tuple(tmp_path / name for name in names)
+    parts = SimpleNamespace(programs=(), watchers=watchers, kernel=OURS)
+    job_image.write_job_image(make_job(bounded=True), cast(Parts, parts), image)
+    found = content(image)
+    assert found["/kloc/job/bound"] == f"{BOUND_INTERVAL_US}\n"
+    assert "/kloc/job/memory" not in found
+    assert {name for name in names if f"/usr/local/bin/{name}" in found} == {"kloc-bound"}

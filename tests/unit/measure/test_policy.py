@@ -41,6 +41,27 @@ def test_thermostat_has_the_shortest_period_of_its_paper_divided() -> None:
     assert settings["/sys/kernel/mm/tiering/thermostat/slowdown_bp"] == "300"
 
 
+@pytest.mark.parametrize(
+    ("name", "bound"), [("thermostat", 3), ("thermostat-6", 6), ("thermostat-10", 10)]
+)
+def test_thermostat_has_the_bounds_of_its_paper_and_tells_them_the_kernel(
+    name: str, bound: int
+) -> None:
+    """They are those of Figure 11. Nothing else differs."""
+    one, first = policy.load(name), policy.load("thermostat")
+    file = "/sys/kernel/mm/tiering/thermostat/slowdown_bp"
+    assert one.bound == bound
+    settings = one.settings("", profile.load("tiered"))
+    assert settings == {**first.settings("", profile.load("tiered")), file: f"{bound}00"}
+    assert one.expect == first.expect
+    assert one.watching("", profile.load("tiered"))["bounded"]
+
+
+def test_policies_promise_no_bound_unless_their_file_does() -> None:
+    assert policy.load("tpp").bound is None
+    assert not policy.load("tpp").watching("", profile.load("tiered"))["bounded"]
+
+
 def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
     rows = ["all-slow", "naive", "stock", "tpp", "kloc", "oracle", "all-fast"]
     assert list(policy.COMPARED) == rows
@@ -64,6 +85,7 @@ def test_compared_policies_are_in_order_from_bound_to_bound() -> None:
         ("autotiering-opm-x", "1", "1"),
         # It moves pages by itself.
         ("thermostat", "0", "1"),
+        ("thermostat-6", "0", "1"),
         ("thermostat-kloc", "0", "1"),
         ("tpp", "2", "1"),
         # Application pages are tiered as under tpp.
@@ -329,6 +351,9 @@ def test_settings_of_that_make_no_sense_are_refused(
         ('summary = "s"\n[set]\n"/sys/a" = true\n', r"set\.\"/sys/a\" is True.* a string"),
         ('summary = "s"\n[set]\n"/sys/a" = [1]\n', r"set\.\"/sys/a\" is \[1\].* a string"),
         ('summary = "s"\nset = 5\n', r"set is 5.* a table"),
+        ('summary = "s"\nbound = 0\n', r"bound is 0.* above 0"),
+        ('summary = "s"\nbound = 101\n', r"bound is 101"),
+        ('summary = "s"\nbound = "3 %"\n', r"bound is '3 %'.* a number"),
         ('summary = "s"\n[for]\nredis = 5\n', r"for\.redis is 5.* a table"),
         ('summary = "s"\n[for.redis]\n"/sys/a" = true\n', r"for\.redis\.\"/sys/a\" is True"),
         ('summary = "s"\n[divided]\n"/sys/a" = "1s"\n', r"divided\.\"/sys/a\" is '1s'.* a number"),
