@@ -54,15 +54,15 @@ class CoreTime:
         Executing is divided by the instructions in each mode, which all take the same time. The
         stalls of the spare cores, on which only kernel threads run, are not the workload's.
         """
-        if not run.get("by_core") or not _has_modes(run.get("stall_ns")):
+        if not run.get("by_core") or not has_modes(run.get("stall_ns")):
             return None
         count = int(run["cores"])
         cores, spare = run["by_core"][:count], run["by_core"][count:]
         idle = _sum(cores, "idle_ns")
         executing = max(0.0, len(cores) * 1e9 * run["seconds"] - idle - _sum(cores, "stall_ns"))
         user, kernel = _sum(cores, "user"), _sum(cores, "kernel")
-        user_stalls = _in_mode(run["stall_ns"], "user")
-        kernel_stalls = max(0.0, _in_mode(run["stall_ns"], "kernel") - _sum(spare, "stall_ns"))
+        user_stalls = in_mode(run["stall_ns"], "user")
+        kernel_stalls = max(0.0, in_mode(run["stall_ns"], "kernel") - _sum(spare, "stall_ns"))
         user_time = executing * fraction(user, user + kernel) + user_stalls
         kernel_time = executing * fraction(kernel, user + kernel) + kernel_stalls
         whole = user_time + kernel_time + idle
@@ -164,14 +164,15 @@ def _columns(rows: Iterable[Mapping[str, float]], most: int) -> list[str]:
     return shown if len(shown) == len(largest) <= most else [*shown[:most], REST]
 
 
-def _has_modes(stalls: Mapping[str, Mapping[str, object]] | None) -> bool:
+def has_modes(stalls: Mapping[str, Mapping[str, object]] | None) -> bool:
     """Return whether the stalls of all page kinds are divided into user and kernel mode."""
     return stalls is not None and all(
         isinstance(stall, Mapping) for kinds in stalls.values() for stall in kinds.values()
     )
 
 
-def _in_mode(stalls: Mapping[str, Mapping[str, Mapping[str, float]]], mode: str) -> float:
+def in_mode(stalls: Mapping[str, Mapping[str, Mapping[str, float]]], mode: str) -> float:
+    """Return the stalls in a mode, "user" or "kernel", on all tiers and page kinds."""
     return sum(stall.get(mode) or 0 for kinds in stalls.values() for stall in kinds.values())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kloc.base import terminal
 from kloc.results import (
     ahead,
+    bounds,
     core_time,
     details,
     efficiency,
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 
 def with_ratios(content: Mapping[str, Any], against: str | None) -> dict[str, Any]:
-    """Return the document with the ratios to its baselines; `against` names one, if not None."""
-    return efficiency.included(ahead.included(content, against), against)
+    """Return the document with the ratios to its baselines; `against` names one, if not None.
+
+    It also gets what is known of bounds on slowdown.
+    """
+    return bounds.included(efficiency.included(ahead.included(content, against), against))
 
 
 def show(
@@ -35,12 +39,14 @@ def show(
     runs = content["runs"]
     console.print(*table.comparisons(runs, console.width), sep="\n")
     console.print(*efficiency.tables(runs, against), sep="\n", end="")
+    console.print(*filter(None, [bounds.table(runs)]), sep="\n", end="")
     for lines in (ahead.lines(content, against), moves.lines(runs)):
         if lines:
             # Each line is whole: a narrow terminal would break it where a program looks for it.
             console.print(*lines, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     if detailed:
-        tables = [details.details(runs), moves.table(runs), *core_time.tables(runs, console.width)]
+        tables = [details.details(runs), bounds.details(runs), moves.table(runs)]
+        tables += core_time.tables(runs, console.width)
         console.print(*filter(None, tables), sep="\n")
         console.print(*versions.commit_lines(runs), sep="\n", markup=False)
     notes = [*table.remarks(runs), *work.lines(content, against)]

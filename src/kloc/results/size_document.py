@@ -49,5 +49,17 @@ def savings(answer: Answer, used: int | None) -> dict[str, float] | None:
     """
     if answer.state != FOUND or answer.fast_bytes is None or not used:
         return None
-    slow = max(0.0, 1 - answer.fast_bytes / used)
+    return saved(max(0.0, 1 - answer.fast_bytes / used))
+
+
+def saved(slow: float) -> dict[str, float]:
+    """Return how much less memory costs by price of slow memory, as a fraction of all-fast.
+
+    `slow` is the fraction of the memory that is slow.
+    """
     return {str(price): slow * float(1 - price) for price in PRICES}
+
+
+def saved_text(savings: Mapping[str, float]) -> str:
+    """Return savings as tables show them: in percent, in the order of PRICES."""
+    return ", ".join(f"{100 * savings[str(price)]:.0f}" for price in PRICES) + " %"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kloc.measure.sizing import FOUND, NO_SIZE, REFERENCE
-from kloc.results.size_document import KEY, PRICES
+from kloc.results.size_document import KEY, PRICES, saved_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -97,7 +97,7 @@ def _cells(answer: Mapping[str, Any], used: int | None) -> list[str]:
         f"{answer['throughput']:,.0f}",
         _percent(answer["slowdown"]),
         _percent(answer["checked"]),
-        ", ".join(f"{100 * answer['savings'][str(price)]:.0f}" for price in PRICES) + " %",
+        saved_text(answer["savings"]),
     ]
 
 

@@ -15,6 +15,7 @@ from kloc.measure.record import Run
 from kloc.results import work
 from kloc.results.document import is_cold
 from kloc.results.report import (
+    bounds,
     context,
     formats,
     headline,
@@ -42,11 +43,13 @@ BUSY = 0.001
 def page(document: Mapping[str, Any]) -> Page:
     """Return the report on a document of runs."""
     all_cases = cases(document["runs"])
+    shown = {case.name: _shown_runs(case) for case in all_cases}
     sections = [
         _throughput(all_cases),
         ratios.section(document),
         memory.section(document),
-        warm_up.section(all_cases, {case.name: _shown_runs(case) for case in all_cases}),
+        bounds.section(all_cases, shown),
+        warm_up.section(all_cases, shown),
         _time(all_cases),
         _pages(all_cases),
         heat.section(document.get("heatmaps", [])),
