@@ -14,7 +14,7 @@ from kloc.base import revision, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.sizes import exact_size
 from kloc.base.words import plural
-from kloc.commands import output, scheme_arguments, targets
+from kloc.commands import cold_bound, output, scheme_arguments, targets, values
 from kloc.heat import cold, idle, processes, recorder
 from kloc.heat.cold import THRESHOLDS, Row
 from kloc.heat.idle import Idle
@@ -23,7 +23,7 @@ from kloc.schemes import cgroups, damon
 if TYPE_CHECKING:
     from rich.table import Table
 
-USAGE = ("[options] (--pid PID | --cgroup PATH | --all)",)
+USAGE = ("[options] (--pid PID | --cgroup PATH | --all | --bound PERCENT)",)
 
 DESCRIPTION = """\
 Print how much memory was not accessed for 10 s, 30 s and 2 minutes, by kind and page size: of a
@@ -31,12 +31,15 @@ process and its children, of the processes of a cgroup, or of all processes and 
 
 This works on any Linux with DAMON, also if all memory is of one tier, and needs root. Ctrl-C ends
 the observation early. docs/tuning.md ("Find cold memory") says how exact the figures are.
+
+With --bound, print which memory the policy thermostat has in slow memory, or would move there, and
+how much of it is within a bound on slowdown. This needs a kernel of kloc with this policy selected.
 """
 
 EXAMPLES = (
-    ("kloc cold --pid 1234", "a process, for 2.5 minutes"),
-    ("kloc cold --cgroup /system.slice --for 40s", "processes of a cgroup"),
+    ("kloc cold --pid 1234 --for 40s", "a process, for 40 s"),
     ("kloc cold --all --json cold.json", "all processes, and page cache"),
+    ("kloc cold --bound 3", "what costs 3 % in slow memory"),
 )
 
 DURATION = 150.0
@@ -57,8 +60,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--all", action="store_true", help="observe all memory of processes, and the page cache"
     )
+    group.add_argument(
+        "--bound",
+        type=values.percentage,
+        metavar="PERCENT",
+        help="print the memory whose visits the policy thermostat has counted, and how much of it "
+        "costs this share of the processor time in slow memory",
+    )
     scheme_arguments.add_duration(
-        group, f"observe for this time, such as 40s or 5m (default: {_text(DURATION)})"
+        group,
+        f"observe for this time, such as 40s or 5m (default: {_text(DURATION)}); with --bound, "
+        f"measure processor time for it (default: {_text(cold_bound.DURATION)})",
     )
     scheme_arguments.add_monitoring(parser, idle.ATTRIBUTES)
     output.add_json(parser.add_argument_group("output"))
@@ -66,11 +78,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Observe, and print what was not accessed."""
-    if sum((args.pid is not None, args.cgroup is not None, args.all)) != 1:
+    chosen = (args.pid is not None, args.cgroup is not None, args.all, args.bound is not None)
+    if sum(chosen) != 1:
         raise UsageError(
-            "name one thing to observe", "kloc cold --pid PID, --cgroup PATH, or --all"
+            "name one thing to observe",
+            "kloc cold --pid PID, --cgroup PATH, --all, or --bound PERCENT",
         )
     output.check(args)
+    if args.bound is not None:
+        return cold_bound.run(args)
     attributes = scheme_arguments.attributes(args)
     damon.check()
     cold.check()

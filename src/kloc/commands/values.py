@@ -130,6 +130,14 @@ def fractions(text: str) -> tuple[Fraction, ...]:
     return tuple(fraction(part) for part in text.split(","))
 
 
+def percentage(text: str) -> float:
+    """Return one number above 0 and below 100."""
+    found = percentages(text)
+    if len(found) > 1:
+        raise ArgumentTypeError(f"'{text}' has more than one percentage")
+    return found[0]
+
+
 def percentages(text: str) -> tuple[float, ...]:
     """Return the numbers above 0 and below 100 in a comma-separated list: `3,6,10`."""
     found = tuple(float(factor(part.strip().removesuffix("%"))) for part in text.split(","))

@@ -7,7 +7,6 @@ debugfs-kloc in kernel/files/Documentation/ABI/testing describe them.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,21 +116,7 @@ def read_contexts() -> Iterator[Context]:
     except PermissionError as error:
         raise KlocError(f"only root may read /{CONTEXTS}", AS_ROOT) from error
     except FileNotFoundError as error:
-        raise _no_contexts_file() from error
-
-
-def _no_contexts_file() -> KlocError:
-    """Return the error that says why debugfs has no file of contexts."""
-    tiering.check_kernel()
-    message = f"/{CONTEXTS} does not exist"
-    # Only root can see what a mounted debugfs contains.
-    if (system.ROOT / "sys/kernel/debug").is_dir() and os.geteuid() != 0:
-        return KlocError(message, AS_ROOT)
-    return KlocError(
-        message,
-        "as root: mount -t debugfs debugfs /sys/kernel/debug; if debugfs is mounted already, "
-        "the kernel was built without CONFIG_DEBUG_FS",
-    )
+        raise tiering.missing_in_debugfs(CONTEXTS) from error
 
 
 def _parse_context(columns: Mapping[str, str]) -> Context:

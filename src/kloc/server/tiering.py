@@ -11,7 +11,7 @@ import os
 
 from kloc.base.errors import KlocError
 from kloc.server import system
-from kloc.server.system import read
+from kloc.server.system import AS_ROOT, read
 
 FOLDER = "sys/kernel/mm/tiering"
 POLICY = f"{FOLDER}/policy"
@@ -44,6 +44,23 @@ def check_kernel() -> None:
             "boot a kernel with CONFIG_TIERING=y, or try one in kloc's own machine: "
             "kloc run --policy kloc --with-kloc -- kloc status",
         )
+
+
+def missing_in_debugfs(path: str) -> KlocError:
+    """Return the error that says why debugfs has no file `path` of a kernel with policies.
+
+    Raises KlocError if the kernel has none.
+    """
+    check_kernel()
+    message = f"/{path} does not exist"
+    # Only root can see what a mounted debugfs contains.
+    if (system.ROOT / "sys/kernel/debug").is_dir() and os.geteuid() != 0:
+        return KlocError(message, AS_ROOT)
+    return KlocError(
+        message,
+        "as root: mount -t debugfs debugfs /sys/kernel/debug; if debugfs is mounted already, "
+        "the kernel was built without CONFIG_DEBUG_FS",
+    )
 
 
 def selected() -> str:
