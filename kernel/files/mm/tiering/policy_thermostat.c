@@ -274,6 +274,7 @@ static void policy_thermostat_spend(const struct tiering_region *region)
 	struct policy_thermostat_group *group = region->group;
 
 	group->visits += region->visits;
+	group->counted += region->visits;
 }
 
 /* Calculate the rates of regions. Those of which nothing is known go to @unknown. */

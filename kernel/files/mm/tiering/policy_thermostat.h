@@ -38,6 +38,7 @@ extern struct policy_thermostat_settings policy_thermostat_settings;
  * @cpu_ns: processor time at the last update, with that of descendants, ns
  * @used: processor time between the last two updates, ns
  * @visits: visits that were counted since the last update
+ * @counted: visits that were counted since there is the budget
  * @budget: the cost that slow memory may have, ns a second
  * @left: what is left of the budget while regions are chosen
  * @cost: the cost of slow memory, by the last counts, ns a second
@@ -50,6 +51,7 @@ struct policy_thermostat_group {
 	u64 cpu_ns;
 	s64 used;
 	u64 visits;
+	u64 counted;
 	u64 budget;
 	u64 left;
 	u64 cost;

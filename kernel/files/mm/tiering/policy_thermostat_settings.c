@@ -122,9 +122,10 @@ static void thermostat_show_node(struct seq_file *file, struct policy_thermostat
 	mutex_lock(&t->lock);
 	seq_printf(file, "node %d regions %lu sample %lu\n", t->nid, t->regions, t->count);
 	list_for_each_entry(group, &t->groups, list)
-		seq_printf(file, "group %llu budget_ns %llu cost_ns %llu cold %lu came_back %lu\n",
+		seq_printf(file, "group %llu budget_ns %llu cost_ns %llu cold %lu came_back %lu counted %llu\n",
 			   group->memcg ? tiering_bound_id(group->memcg) : 0,
-			   group->budget, group->cost, group->cold, group->came_back);
+			   group->budget, group->cost, group->cold, group->came_back,
+			   group->counted);
 	policy_thermostat_lists(t, lists);
 	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++)
 		thermostat_show_list(file, policy_thermostat_names[i], lists[i]);
