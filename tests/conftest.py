@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fixtures of all tests: what is built once a session, an empty cache; and parts of long tests."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from kloc.base import cache
+from kloc.base import cache, paths
 from kloc.build import kernel, kernel_source, plugin, root
 from kloc.machine import launcher
 from support import soak
@@ -18,6 +19,9 @@ SOAK_SECONDS = 2 * 3600
 pyproject.toml has the time of all others.
 """
 
+
+NO_FILES = Path("/nonexistent")
+"""A directory of policies, workloads and machines that does not exist."""
 
 STAGE_SECONDS = 1500
 """How long a stage of a machine may take: a machine that hangs shows its console, a test does not.
@@ -32,8 +36,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse an impossible --part before tests are collected."""
+    """Refuse an impossible --part before tests are collected; hide the user's own files."""
     _part(config)
+    os.environ["XDG_CONFIG_HOME"] = str(NO_FILES)
+    paths.SYSTEM = NO_FILES
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from kloc.base import cache, progress
+from kloc.base import cache, paths, progress
 from kloc.base.errors import KlocError
-from kloc.base.paths import PROJECT
 from kloc.build import apt_sources, bootstrap, pins, root
 from kloc.build.ext4 import make_ext4
 
-FILES = PROJECT / "machine" / "guest"
+FILES = paths.shipped("machine", "guest")
 """The project's own files in the guest, at /kloc."""
 
 BASE_PACKAGES = ("iproute2", "mawk", "mount", "numactl", "procps")

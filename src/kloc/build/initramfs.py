@@ -16,12 +16,12 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from kloc.base import paths
 from kloc.base.errors import KlocError
-from kloc.base.paths import PROJECT
 from kloc.build import bootstrap, programs, root
 from kloc.build.root import Bind
 
-INIT_SOURCE = PROJECT / "machine" / "guest" / "initramfs_init.c"
+INIT_SOURCE = paths.shipped("machine", "guest", "initramfs_init.c")
 
 WANTED = ("virtio_pci", "virtio_blk", "ext4", "overlay")
 """Modules that the machine's guest needs."""

@@ -17,8 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kloc.base import cache, progress, terminal
-from kloc.base.paths import PROJECT
+from kloc.base import cache, paths, progress, terminal
 from kloc.build import kernel
 
 POLL_SECONDS = 0.2
@@ -55,7 +54,7 @@ class _Process:
         terminal.command_line(argv)
         self._process = subprocess.Popen(
             argv,
-            env={**os.environ, "PYTHONPATH": str(PROJECT / "src")},
+            env={**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -13,14 +13,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from kloc.base import cache, progress
+from kloc.base import cache, paths, progress
 from kloc.base.errors import KlocError
 from kloc.base.files import write_text
-from kloc.base.paths import PROJECT
 from kloc.build import root
 from kloc.build.root import Bind, Root
 
-KERNEL = PROJECT / "kernel"
+KERNEL = paths.shipped("kernel")
 
 ARCHIVE = Path("usr/src/linux-source-6.12.tar.xz")
 """The archive of Debian's kernel source in the tool root."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kloc.base import terminal
+from kloc.base import paths, terminal
 from kloc.base.errors import KlocError
 from kloc.base.files import write_text
-from kloc.base.paths import PROJECT
 from kloc.base.words import plural
 
-FILE = PROJECT / "machine" / "pins.txt"
+FILE = paths.shipped("machine", "pins.txt")
 
 HEADER = """\
 # The versions of Debian's packages that README's figures are of, in the tool root and in the

@@ -4,14 +4,13 @@
 import shutil
 from pathlib import Path
 
-from kloc.base import cache, progress
-from kloc.base.paths import PROJECT
+from kloc.base import cache, paths, progress
 from kloc.build import root
 from kloc.build.root import Bind
 
 PLUGIN = Path("machine/plugin")
 HEADERS = Path("kernel/files/include/uapi/linux")
-COUNTER = PROJECT / "machine" / "bench" / "count.c"
+COUNTER = paths.shipped("machine", "bench", "count.c")
 COUNTER_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wstrict-prototypes", "-Wmissing-prototypes")
 BUILD = Path("/build")
@@ -20,17 +19,18 @@ BUILD = Path("/build")
 
 def build() -> Path:
     """Return model.so, the timing model, built from machine/plugin on first use."""
-    contents = [piece for path in sources() for piece in (str(path), PROJECT / path)]
+    contents = [piece for path in sources() for piece in (str(path), paths.shipped(str(path)))]
     key = cache.key(root.tool_root().key, *contents)
     return cache.build("plugin", key, _make) / "model.so"
 
 
 def sources() -> list[Path]:
-    """Return the source files of model.so, relative to the checkout."""
+    """Return the source files of model.so, relative to the project's files."""
+    project = paths.shipped()
     names = ("*.c", "*.h", "Makefile")
-    found = [path for name in names for path in (PROJECT / PLUGIN).rglob(name)]
-    found += (PROJECT / HEADERS).glob("*.h")
-    return sorted(path.relative_to(PROJECT) for path in found)
+    found = [path for name in names for path in (project / PLUGIN).rglob(name)]
+    found += (project / HEADERS).glob("*.h")
+    return sorted(path.relative_to(project) for path in found)
 
 
 def run_make(directory: Path, target: str) -> str:
@@ -42,7 +42,7 @@ def run_make(directory: Path, target: str) -> str:
     for path in sources():
         copy = directory / path
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PROJECT / path, copy)
+        shutil.copy(paths.shipped(str(path)), copy)
     argv = ["make", "-C", str(BUILD / PLUGIN), f"OUT={BUILD}/out", target]
     return root.tool_root().run(argv, binds=[Bind(directory, BUILD)])
 
@@ -53,7 +53,7 @@ def build_counter() -> Path:
     It counts the cache lines that a system call touches.
     """
     tools = root.tool_root()
-    headers = PROJECT / PLUGIN
+    headers = paths.shipped(str(PLUGIN))
     flags = [*COUNTER_FLAGS, *WARNINGS]
     sources, api, out = Path("/sources"), Path("/api"), Path("/out")
 

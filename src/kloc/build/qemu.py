@@ -11,13 +11,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from kloc.base import cache, progress
+from kloc.base import cache, paths, progress
 from kloc.base.errors import KlocError, disk_full
-from kloc.base.paths import PROJECT
 from kloc.build import root
 from kloc.build.root import QEMU_SOURCE, Bind, Root
 
-MACHINE = PROJECT / "machine" / "qemu"
+MACHINE = paths.shipped("machine", "qemu")
 DEVICES = MACHINE / "devices.mak"
 """The devices that QEMU is built with."""
 
@@ -151,7 +150,7 @@ def unpack(tools: Root, directory: Path) -> None:
         except KlocError as error:
             raise KlocError(
                 f"{patch.name} does not apply to Debian's QEMU: {error.message}",
-                hint=f"rebase the series: see {MACHINE.relative_to(PROJECT)}/README.md",
+                hint=f"rebase the series: see {MACHINE}/README.md",
             ) from error
 
 

@@ -7,9 +7,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kloc.base import terminal
+from kloc.base import paths, terminal
 from kloc.base.errors import UsageError
-from kloc.base.paths import PROJECT
 from kloc.commands import (
     bench_tables,
     completers,
@@ -95,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with tables: the tables (default: all)",
     )
     completers.complete_names(
-        action, lambda: [*(one.name for one in answers.GROUPS), *wanted.load(PROJECT)]
+        action, lambda: [*(one.name for one in answers.GROUPS), *wanted.load(paths.PROJECT)]
     )
     group = parser.add_argument_group("measurement")
     names = ", ".join(column.name for column in kernels.COLUMNS[1:])

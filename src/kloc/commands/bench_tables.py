@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kloc.base import cache, checkout, files, terminal
+from kloc.base import cache, checkout, files, paths, terminal
 from kloc.base.checkout import SHORT
 from kloc.base.errors import KlocError
-from kloc.base.paths import PROJECT
 from kloc.base.words import plural
 from kloc.commands.measuring import Measurement
 from kloc.commands.stored_results import Differs
@@ -111,7 +110,8 @@ class Store:
 
 def bench(args: argparse.Namespace) -> int:
     """Measure the tables and write them, or do only a part of this."""
-    listed = wanted.load(PROJECT)
+    paths.require_checkout("kloc bench tables")
+    listed = wanted.load(paths.PROJECT)
     chosen = wanted.choose(listed, args.groups)
     directory = args.results or cache.directory() / "tables"
     if args.dry_run:
@@ -191,8 +191,8 @@ def _commit(store: Store) -> str:
 
     Raises KlocError if the checkout's files are not those of the commit.
     """
-    commit = store.commit or checkout.commit(PROJECT)
-    changed = checkout.changed_since(PROJECT, commit)
+    commit = store.commit or checkout.commit(paths.PROJECT)
+    changed = checkout.changed_since(paths.PROJECT, commit)
     if not changed:
         return commit
     listed = ", ".join([*changed[:3], *(["..."] if len(changed) > 3 else [])])
@@ -229,7 +229,7 @@ def _write_document(
     name: str, chosen: Sequence[Wanted], own: Sequence[Wanted], store: Store
 ) -> int:
     """Write the chosen tables of a document; `own` are all that it has. Return 1 if one was not."""
-    path, status = PROJECT / name, 0
+    path, status = paths.PROJECT / name, 0
     shown = _shown(name, own)
     complete = []
     for table in chosen:
@@ -318,7 +318,7 @@ def _check(chosen: Sequence[Wanted], store: Store) -> int:
 
 def _shown(name: str, tables: Sequence[Wanted]) -> dict[str, list[str]]:
     """Return the lines of the tables in the document `name`. Raises KlocError if it lacks one."""
-    path = PROJECT / name
+    path = paths.PROJECT / name
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -7,7 +7,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc.base import terminal
+from kloc.base import paths, terminal
 from kloc.base.errors import UsageError
 from kloc.build import kernel, kernel_git, kernel_source
 from kloc.commands import options, output
@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         return _build(args)
     if args.json is not None:
         raise UsageError("--json: only kernel build has results", "leave it out")
+    if args.action == "export":
+        paths.require_checkout("kloc kernel export")
     act, task = {
         "checkout": (kernel_git.checkout, f"create a git tree of the kernel in {args.directory}"),
         "export": (kernel_git.export, f"replace {kernel_source.KERNEL}/patches and files"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 
+from kloc.base import paths
 from kloc.commands import listing
 from kloc.machine import profile
 
@@ -13,6 +14,8 @@ USAGE = ("[options] [NAME...]",)
 DESCRIPTION = """\
 List the machines: the capacity, latency and bandwidth of fast and slow memory, the core and the
 disk of each.
+
+Files NAME.toml in ~/.config/kloc/machines and /etc/kloc/machines are machines, too.
 """
 
 EXAMPLES = (
@@ -29,6 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the machines, or those of files that the user named."""
-    files = [name for name in args.names if name.endswith(".toml")]
+    files = [name for name in args.names if paths.is_path(name, ".toml")]
     rows = [{**profile.read(name).as_dict(), "name": name} for name in (*profile.names(), *files)]
     return listing.show(args, "machine", rows)

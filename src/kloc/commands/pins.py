@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from kloc.base import terminal
+from kloc.base import paths, terminal
 from kloc.base.words import plural
 from kloc.build import newest, pins, programs, root
 from kloc.commands import options, output
@@ -42,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the pins, or move them."""
     output.check(args)
+    if args.update:
+        paths.require_checkout("kloc pins --update")
     before = pins.read()
     if args.dry_run:
         print(f"would {'rewrite' if args.update else 'show'} {pins.FILE}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from kloc.base import paths
 from kloc.base.sizes import exact_size
 from kloc.commands import listing
 from kloc.machine import profile
@@ -18,11 +19,14 @@ USAGE = ("[options] [NAME...]",)
 DESCRIPTION = """\
 List the policies. A policy is a list of values that are written to files of /proc/sys and /sys
 before a workload loads.
+
+Files NAME.toml in ~/.config/kloc/policies and /etc/kloc/policies are policies, too.
 """
 
 EXAMPLES = (
     ("kloc policies", "all policies"),
     ("kloc policies kloc --machine cxl", "one, with what it sets on a machine"),
+    ("kloc policies mine.toml", "the policy of a file"),
 )
 
 
@@ -34,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the policies."""
     host = profile.read(args.machine)
-    return listing.show(args, "policy", [_row(policy.load(name), host) for name in policy.names()])
+    # A file's policy is known once it is loaded, so that its name is not repeated below.
+    names = (name for name in args.names if paths.is_path(name, policy.SUFFIX))
+    files = [{**_row(policy.load(name), host), "name": name} for name in names]
+    rows = [_row(policy.load(name), host) for name in policy.names()]
+    return listing.show(args, "policy", [*rows, *files])
 
 
 def _scheme(use: SchemeUse, host: profile.Profile) -> dict[str, Any]:

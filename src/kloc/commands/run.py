@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
             "no workload and no program is given", "kloc run WORKLOAD, or kloc run -- COMMAND..."
         )
     name = args.workload[0]
-    if name not in workload.names() and own_program.exists(name):
+    if own_program.exists(name) and not workload.is_file(name) and name not in workload.names():
         raise own_program.after_dashes(args.workload)
     if len(args.workload) > 1:
         raise UsageError(

@@ -6,14 +6,13 @@ from __future__ import annotations
 import argparse
 import os
 
-from kloc.base import cache
+from kloc.base import cache, paths
 from kloc.base.errors import UsageError
-from kloc.base.paths import PROJECT
 from kloc.build import kernel, kernel_process, kernel_source, plugin, qemu, root
 from kloc.commands import options, values
 from kloc.measure import runner
 
-TESTS = PROJECT / "tests"
+TESTS = paths.PROJECT / "tests"
 
 UPDATE_VARIABLE = "KLOC_UPDATE_GOLDEN"
 """The environment variable that has tests write the files in tests/golden, not compare them."""
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     """Run pytest and return its status."""
     import pytest
 
-    arguments = [f"--rootdir={PROJECT}", "-p", "no:cacheprovider", "--durations=10"]
+    arguments = [f"--rootdir={paths.PROJECT}", "-p", "no:cacheprovider", "--durations=10"]
     arguments += _soak(args)
     arguments += ["-k", args.k] if args.k else []
     arguments += ["-x"] if args.x else []

@@ -163,7 +163,8 @@ def _check_order(args: argparse.Namespace) -> None:
     from kloc.measure import policy, workload
 
     first, second = args.scheme, args.workload
-    is_scheme = first in text.names() or Path(first).exists()
+    is_file = Path(first).exists() and not first.endswith(policy.SUFFIX)
+    is_scheme = first in text.names() or is_file
     if not is_scheme and first in workload.names():
         known = second in text.names() or second in policy.names()
         raise UsageError(
@@ -171,7 +172,8 @@ def _check_order(args: argparse.Namespace) -> None:
             f"kloc tune {second if known else 'SCHEME|POLICY'} {first}"
             + (" --samples 10" if second in text.names() else ""),
         )
-    if not is_scheme and first in policy.names() and second is None:
+    is_policy = first in policy.names() or first.endswith(policy.SUFFIX)
+    if not is_scheme and is_policy and second is None:
         raise UsageError(
             f"{first} is a policy, and policies are tuned for a workload",
             f"kloc tune {first} WORKLOAD; kloc workloads lists them",

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 def is_policy(name: str) -> bool:
     """Return whether `name` is a policy, and not a scheme."""
-    return name not in text.names() and name in policy.names()
+    if name in text.names():
+        return False
+    return name.endswith(policy.SUFFIX) or name in policy.names()
 
 
 def tune(args: argparse.Namespace) -> int:

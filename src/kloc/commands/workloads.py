@@ -10,11 +10,16 @@ from kloc.measure import workload
 
 USAGE = ("[options] [NAME...]",)
 
-DESCRIPTION = "List the workloads that kloc compare and kloc run measure."
+DESCRIPTION = """\
+List the workloads that kloc compare and kloc run measure.
+
+Files in ~/.config/kloc/workloads and /etc/kloc/workloads have workloads, too.
+"""
 
 EXAMPLES = (
     ("kloc workloads", "all workloads"),
     ("kloc workloads rocksdb", "one, with the packages that it needs"),
+    ("kloc workloads mine.py", "the workload of a file"),
 )
 
 
@@ -25,17 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the workloads."""
-    workloads = [workload.load(name) for name in workload.names()]
+    files = [name for name in args.names if name.partition(":")[0].endswith(workload.SUFFIX)]
+    workloads = {name: workload.load(name) for name in (*workload.names(), *files)}
     return listing.show(
         args,
         "workload",
         [
             {
-                "name": one.name,
+                "name": name,
                 "summary": one.summary,
                 "packages": list(one.packages),
                 "spread": one.spread,
             }
-            for one in workloads
+            for name, one in workloads.items()
         ],
     )

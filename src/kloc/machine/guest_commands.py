@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from kloc.base.paths import PROJECT
+from kloc.base import paths
 
 PACKAGES = ("python3", "python3-rich")
 """The Debian packages that the commands need."""
@@ -26,9 +26,8 @@ PYTHONPATH=/kloc/src exec python3 -P -m kloc "$@"
 def write_files(directory: Path) -> dict[str, Path]:
     """Write the commands' files to `directory`; return them by their paths in the guest."""
     package, command = directory / "package", directory / "command"
-    schemes = directory / "schemes"
-    shutil.copytree(PROJECT / "schemes", schemes)
-    shutil.copytree(PROJECT / "src" / "kloc", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(paths.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    shutil.copytree(paths.shipped("schemes"), package / "data" / "schemes")
     command.write_text(COMMAND)
     command.chmod(0o755)
-    return {"/kloc/src/kloc": package, "/kloc/schemes": schemes, f"/usr/local/bin/{NAME}": command}
+    return {"/kloc/src/kloc": package, f"/usr/local/bin/{NAME}": command}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Machine profiles: the cores, memory tiers and disk of a machine, read from TOML files.
 
-Profiles are in machine/profiles. `read` checks that a machine can be made from a profile, so that
-a typing error is found before anything starts. `load`, for machines that will run, also checks
-that this host has enough memory.
+Profiles are in machine/profiles, and in the user's configuration. `read` checks that a machine can
+be made from a profile, so that a typing error is found before anything starts. `load`, for machines
+that will run, also checks that this host has enough memory.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict, replace
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, unknown
-from kloc.base.paths import PROJECT
 from kloc.base.sizes import parse_size
 from kloc.machine import toml_file
 
-PROFILES = PROJECT / "machine" / "profiles"
+PROFILES = paths.shipped("machine", "profiles")
 DEFAULT = "tiered"
 
 QUANTUM_MAX = 100
@@ -231,8 +231,12 @@ class Profile(Description, frozen=True, kw_only=True):
 
 
 def names() -> list[str]:
-    """Return the names of the profiles in machine/profiles."""
-    return sorted(path.stem for path in PROFILES.glob("*.toml"))
+    """Return the names of the profiles that come with kloc, and of the user's."""
+    return sorted(_files())
+
+
+def _files() -> dict[str, Path]:
+    return paths.found("machines", ".toml", PROFILES)
 
 
 def load(name: str) -> Profile:
@@ -243,16 +247,16 @@ def load(name: str) -> Profile:
 
 
 def read(name: str) -> Profile:
-    """Return the profile of this name, or in the file `name` if that ends in .toml.
+    """Return the profile of this name, or in the file `name` if that is a path.
 
     Raises KlocError, with the file and the key, if there is none, or no machine can be made from
     it. This host may have too little memory for it.
     """
-    path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
-    if not path.is_file():
-        if name.endswith(".toml"):
-            raise KlocError(f"{name} does not exist", "name a machine, or a file that exists")
+    path = Path(name) if paths.is_path(name, ".toml") else _files().get(name)
+    if path is None:
         raise unknown("machine", name, names())
+    if not path.is_file():
+        raise KlocError(f"{name} does not exist", "name a machine, or a file that exists")
     content = _with_sizes(toml_file.read(path, HINT), path)
     description = toml_file.convert(content, Description, path, HINT)
     profile = Profile(name=path.stem, **asdict(description))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Policies: named kernel settings, which are written before a workload loads.
 
-A policy is the file policies/NAME.toml:
+A policy is the file policies/NAME.toml of kloc, or of the user's configuration, or a file that is
+given by its path:
 
     summary = "..."
     like = "kloc"            # optional: another policy, for all that this file does not set;
@@ -36,14 +37,21 @@ from typing import Any
 
 import msgspec
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, unknown
-from kloc.base.paths import PROJECT
 from kloc.machine import toml_file
 from kloc.machine.profile import Profile
 from kloc.measure import scheme_use
 from kloc.measure.scheme_use import SchemeTable, SchemeUse, SwapTable, SwapUse
 
-POLICIES = PROJECT / "policies"
+POLICIES = paths.shipped("policies")
+"""The policies that come with kloc."""
+
+SUFFIX = ".toml"
+
+_given: dict[str, Path] = {}
+"""The files that were given by their paths, by the names of their policies."""
+
 DEFAULT = "kloc"
 
 COMPARED = ("all-slow", "naive", "stock", "tpp", "kloc", "oracle", "all-fast")
@@ -137,15 +145,22 @@ class Policy:
 
 def names() -> list[str]:
     """Return the names of all policies, those of COMPARED first."""
-    known = {file.stem for file in POLICIES.glob("*.toml")}
+    known = set(_files())
     return [name for name in COMPARED if name in known] + sorted(known - set(COMPARED))
 
 
-def load(name: str) -> Policy:
-    """Return the policy `name`.
+def _files() -> dict[str, Path]:
+    return _given | paths.found("policies", SUFFIX, POLICIES)
 
-    Raises KlocError if there is none, or with the file and the key if its file is wrong.
+
+def load(name: str) -> Policy:
+    """Return the policy `name`, or that of the file `name` if that is a path.
+
+    The name of the latter is that of its file without suffix. Raises KlocError if there is no such
+    policy, or with the file and the key if its file is wrong.
     """
+    if paths.is_path(name, SUFFIX):
+        name = _give(Path(name))
     file = path(name)
     if not file.is_file():
         raise unknown("policy", name, names())
@@ -174,7 +189,24 @@ def load(name: str) -> Policy:
 
 def path(name: str) -> Path:
     """Return the path of the file of the policy `name`, which may not exist."""
-    return POLICIES / f"{name}.toml"
+    if paths.is_path(name, SUFFIX):
+        return Path(name)
+    return _files().get(name, POLICIES / f"{name}{SUFFIX}")
+
+
+def _give(file: Path) -> str:
+    """Make the policy of a file known, and return its name.
+
+    Raises KlocError if the file does not exist, or another policy has its name.
+    """
+    if not file.is_file():
+        raise KlocError(f"{file} does not exist", "name a policy, or a file that exists")
+    name = file.name.removesuffix(SUFFIX)
+    known = _files().get(name)
+    if known is not None and not known.samefile(file):
+        raise KlocError(f"{file}: there is another policy named {name}, {known}", "rename the file")
+    _given[name] = file
+    return name
 
 
 def _complete(name: str, content: Description) -> Description:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Workloads: real programs, with scripts that load, measure and check them.
 
-A file workloads/NAME.py has a function `workloads()` that returns instances of Workload: the
-workload, and its variants. Their functions make the shell scripts that run in the machine, for a
-Size and a seed. `outcome` reads the output of the scripts, and raises WorkloadFailed unless the
-work was done.
+A workload's file is workloads/NAME.py of kloc, or of the user's configuration, or is given by its
+path. It has a function `workloads()` that returns instances of Workload: the workload, and its
+variants. Their functions make the shell scripts that run in the machine, for a Size and a seed.
+`outcome` reads the output of the scripts, and raises WorkloadFailed unless the work was done.
 """
 
 from __future__ import annotations
@@ -19,11 +19,17 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, unknown
-from kloc.base.paths import PROJECT
 
-WORKLOADS = PROJECT / "workloads"
+WORKLOADS = paths.shipped("workloads")
+"""The workloads that come with kloc."""
+
 SOURCES = WORKLOADS / "src"
+SUFFIX = ".py"
+FUNCTION = re.compile(r"^def workloads\(", re.M)
+"""What tells a file of workloads from other programs, which are not to be executed here."""
+
 PERCENTILES = (50, 95, 99)
 TIME = re.compile(r"^time (\d+) (\d+) (\d+)$", re.M)
 
@@ -115,8 +121,8 @@ class Workload:
     disk is kept in the cache. Each run begins with it, and with nothing of it in memory.
 
     `instructions` is about how many instructions a full-size run executes in total, for estimates
-    of the time left. `programs` are C files in workloads/src; the machine has each program in its
-    PATH, without the suffix `.c`.
+    of the time left. `programs` are C files in the directory src beside the workload's file; the
+    machine has each program in its PATH, without the suffix `.c`.
 
     `spread` is by which fraction the ratio of two policies' throughputs with one seed may differ
     from the mean of many seeds: 0.08 for 8 %. None if nobody has measured it.
@@ -198,14 +204,25 @@ def percentiles(
 def registry() -> dict[str, Workload]:
     """Return all workloads by name. Raises KlocError if a workload file has an error."""
     workloads: dict[str, Workload] = {}
-    for path in sorted(WORKLOADS.glob("*.py")):
-        for workload in _read(path):
-            if workload.name in workloads:
-                raise KlocError(
-                    f"{path}: there is another workload named {workload.name}", "rename one of them"
-                )
-            workloads[workload.name] = workload
+    files = paths.found("workloads", SUFFIX, WORKLOADS)
+    for _, path in sorted(files.items()):
+        _add(workloads, path)
     return workloads
+
+
+def _add(workloads: dict[str, Workload], path: Path) -> list[Workload]:
+    """Add the workloads of a file to `workloads`; return them.
+
+    Raises KlocError if the file has an error, or a workload of another one's name.
+    """
+    added = _read(path)
+    for workload in added:
+        if workload.name in workloads:
+            raise KlocError(
+                f"{path}: there is another workload named {workload.name}", "rename one of them"
+            )
+        workloads[workload.name] = workload
+    return added
 
 
 def _read(path: Path) -> list[Workload]:
@@ -220,7 +237,7 @@ def _read(path: Path) -> list[Workload]:
     sys.modules[spec.name] = module  # Dataclasses look up their module here.
     try:
         spec.loader.exec_module(module)
-        return list(module.workloads())
+        return [_with_sources(workload, path) for workload in module.workloads()]
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(path)]
@@ -231,13 +248,66 @@ def _read(path: Path) -> list[Workload]:
         ) from error
 
 
+def _with_sources(workload: Workload, path: Path) -> Workload:
+    """Return a workload whose programs are those beside its file, which need not be in SOURCES."""
+    sources = path.absolute().parent / "src"
+    if sources == SOURCES:
+        return workload
+    return replace(workload, programs=tuple(str(sources / name) for name in workload.programs))
+
+
 def names() -> list[str]:
     """Return the names of all workloads. Raises KlocError if a workload file has an error."""
     return sorted(registry())
 
 
 def load(name: str) -> Workload:
-    """Return the workload `name`. Raises KlocError, with the nearest name, if there is none."""
+    """Return the workload `name`, or that of the file `name` if that is a path.
+
+    A file of several workloads is followed by the name of one: mine.py:NAME. Raises KlocError, with
+    the nearest name, if there is none.
+    """
+    path, _, chosen = name.partition(":")
+    if path.endswith(SUFFIX):
+        return _load_file(Path(path), chosen)
     if name not in registry():
         raise unknown("workload", name, names())
     return registry()[name]
+
+
+def is_file(name: str) -> bool:
+    """Return whether `name` is the path of a file of workloads, and not of another program."""
+    path = Path(name.partition(":")[0])
+    if path.suffix != SUFFIX or not path.is_file():
+        return False
+    return FUNCTION.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+
+
+def _load_file(path: Path, chosen: str) -> Workload:
+    """Return the workload `chosen` of a file, or the only one that it has, and make all known."""
+    if not path.is_file():
+        raise KlocError(f"{path} does not exist", "name a workload, or a file that exists")
+    if not is_file(str(path)):
+        raise KlocError(
+            f"{path} is no file of workloads: it has no function workloads()",
+            'docs/guide.md ("Add a workload") describes its content',
+        )
+    added = {one.name: one for one in _of_file(path.resolve())}
+    if chosen:
+        if chosen not in added:
+            raise unknown(f"workload of {path}:", chosen, added)
+        return added[chosen]
+    if len(added) != 1:
+        raise KlocError(
+            f"{path} has {len(added)} workloads, and one is to be chosen",
+            f"name it: {', '.join(f'{path}:{name}' for name in added)}",
+        )
+    return next(iter(added.values()))
+
+
+@cache
+def _of_file(path: Path) -> Sequence[Workload]:
+    """Return the workloads of a file that is given by its path, and add them to the registry."""
+    if path in {known.resolve() for known in paths.found("workloads", SUFFIX, WORKLOADS).values()}:
+        return _read(path)
+    return _add(registry(), path)

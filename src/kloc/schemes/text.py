@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, closest
-from kloc.base.paths import PROJECT
 from kloc.schemes import units
 from kloc.schemes.scheme import (
     ACTIONS,
@@ -37,8 +37,8 @@ from kloc.schemes.scheme import (
     Watermarks,
 )
 
-FOLDER = PROJECT / "schemes"
-"""The schemes that have a name."""
+FOLDER = paths.shipped("schemes")
+"""The schemes that come with kloc."""
 
 SUFFIX = ".scheme"
 
@@ -86,16 +86,20 @@ class _Word:
 
 
 def names() -> list[str]:
-    """Return the names of the ready-made schemes."""
-    return sorted(path.stem for path in FOLDER.glob(f"*{SUFFIX}"))
+    """Return the names of the ready-made schemes, and of those in the user's configuration."""
+    return sorted(_files())
+
+
+def _files() -> dict[str, Path]:
+    return paths.found("schemes", SUFFIX, FOLDER)
 
 
 def load(name: str) -> list[Scheme]:
-    """Return the schemes of a ready-made file, or of a file given by its path.
+    """Return the schemes of a file with a name, or of one given by its path.
 
     Raises KlocError if there is no such file, or if it has a mistake.
     """
-    path = FOLDER / f"{name}{SUFFIX}" if name in names() else Path(name)
+    path = _files().get(name, Path(name))
     try:
         return parse(path.read_text(), name)
     except FileNotFoundError as error:

@@ -60,7 +60,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path) 
         "src/a.py": "one\n",
     }
     directory = repository(tmp_path / "project", content)
-    monkeypatch.setattr(bench_tables, "PROJECT", directory)
+    monkeypatch.setattr(bench_tables.paths, "PROJECT", directory)
     return directory
 
 

@@ -16,15 +16,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
 
-from kloc.base import cache, progress
+from kloc.base import cache, paths, progress
 from kloc.base.errors import KlocError
-from kloc.base.paths import PROJECT
 from kloc.build import data_image, kernel, plugin, programs, root
 from kloc.machine import minimal
 from kloc.measure.cost.kernels import Column
 from kloc.measure.cost.parser import Call, Group, Memory, Run, parse
 
-CALLS = PROJECT / "machine" / "bench" / "calls.c"
+CALLS = paths.shipped("machine", "bench", "calls.c")
 """The program that makes the system calls."""
 
 DISK_BYTES = 16 << 20

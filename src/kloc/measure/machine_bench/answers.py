@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, unknown
-from kloc.base.paths import PROJECT
 from kloc.machine.profile import Profile, Remote, Tier
 from kloc.measure.machine_bench import formulas
 
-SOURCES = PROJECT / "machine" / "known"
+SOURCES = paths.shipped("machine", "known")
 """The directory of the programs."""
 
 TOLERANCE = 0.03
