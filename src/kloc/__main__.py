@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs kloc as `python -m kloc`; the launcher does this."""
+"""Runs kloc as `python -m kloc`, as the launcher does, and as the program of a package."""
 
 import signal
 import sys
 
 
-def _main() -> int:
+def main() -> int:
     """Run kloc, and return its exit status, after Ctrl-C as well."""
     try:
         from kloc import cli
@@ -22,4 +22,5 @@ def _main() -> int:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-sys.exit(_main())
+if __name__ == "__main__":
+    sys.exit(main())

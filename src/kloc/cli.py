@@ -98,9 +98,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         return parse([*rest[:1], "--help"])
     args.command = command = commands.find(name)
     # Help needs no network: nothing is installed for it.
-    if {"-h", "--help"} & set(rest) and not all(map(environment.has, command.needs)):
+    asks_help = bool({"-h", "--help"} & set(rest))
+    if asks_help and not all(map(environment.has, command.needs)):
         print(help.stored(command.name), end="")
         raise SystemExit(0)
+    if command.check is not None and not asks_help:
+        command.check(f"kloc {command.name}")
     for extra in command.needs:
         environment.require(extra, f"kloc {command.name}")
     command_parser = parser.Parser(prog=f"kloc {command.name}")
@@ -196,8 +199,9 @@ def _apply_common_options(args: argparse.Namespace) -> None:
     terminal.settings.verbose = args.verbose
     if args.cache is not None:
         cache.use_directory(args.cache)
+    # Elsewhere, a server command needs no cache directory.
     own = Path(sys.prefix)
-    if own.parent == cache.directory() / "python":
+    if environment.is_own() and own.parent == cache.directory() / "python":
         cache.hold(own)
 
 

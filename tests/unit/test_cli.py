@@ -349,9 +349,20 @@ def test_cache_of_another_user_is_reported(
         raise PermissionError(errno.EACCES, "Permission denied", f"{environment}.used")
 
     monkeypatch.setattr(cache, "hold", hold)
-    monkeypatch.setattr(cli.sys, "prefix", str(cache.directory() / "python" / "key"))
+    own = cache.directory() / "python" / "key"
+    own.mkdir(parents=True)
+    (own / "ready").touch()
+    monkeypatch.setattr(cli.sys, "prefix", str(own))
     assert start(lambda _: 0) == cli.FAILED
     assert "--cache DIR" in capsys.readouterr().err
+
+
+def test_environment_of_others_needs_no_cache(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli.sys, "prefix", "/usr")
+    monkeypatch.setattr(cache, "directory", lambda: pytest.fail("used the cache"))
+    assert start(lambda _: 0) == 0
 
 
 def test_interrupt_has_its_own_status(start: Start) -> None:

@@ -23,6 +23,9 @@ from typing import IO
 from kloc.base import progress
 from kloc.base.errors import KlocError
 
+OLD_DAYS = 30
+"""Entries that were not used for so many days are old."""
+
 FAILED_KEPT = 3
 """How many scratch directories of failed runs are kept."""
 

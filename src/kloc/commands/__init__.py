@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from kloc.base import paths
 from kloc.base.errors import UsageError, closest
 
 MEASURE, INSPECT, SERVER, SCHEMES, DEVELOP = "measure", "inspect", "server", "schemes", "develop"
@@ -51,7 +52,8 @@ class Command:
     """A subcommand.
 
     `needs` are the extras in pyproject.toml that its module imports. With `takes_program`, the
-    words after `--` are passed to it as `args.program`.
+    words after `--` are passed to it as `args.program`. `check` raises KlocError if this kloc lacks
+    files that the command needs, which it calls by the name that `check` is given.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Command:
     help: str
     needs: tuple[str, ...] = ()
     takes_program: bool = False
+    check: Callable[[str], None] | None = None
 
     @property
     def module(self) -> str:
@@ -71,6 +74,7 @@ class Command:
 
 
 _MEASURE_EXTRA = ("measure",)
+_LABORATORY = paths.require_laboratory
 
 COMMANDS = (
     Command(
@@ -78,6 +82,7 @@ COMMANDS = (
         MEASURE,
         "measure workloads under several policies, or show result files",
         _MEASURE_EXTRA,
+        check=_LABORATORY,
     ),
     Command(
         "run",
@@ -85,45 +90,71 @@ COMMANDS = (
         "measure one workload, or a program of your own",
         _MEASURE_EXTRA,
         takes_program=True,
+        check=_LABORATORY,
     ),
-    Command("objects", MEASURE, "show what a workload uses its memory for", _MEASURE_EXTRA),
+    Command(
+        "objects",
+        MEASURE,
+        "show what a workload uses its memory for",
+        _MEASURE_EXTRA,
+        check=_LABORATORY,
+    ),
     Command(
         "what-if",
         MEASURE,
         "measure the gain from keeping page kinds in fast memory",
         _MEASURE_EXTRA,
+        check=_LABORATORY,
     ),
     Command(
         "size",
         MEASURE,
         "find the smallest fast memory within a slowdown",
         _MEASURE_EXTRA,
+        check=_LABORATORY,
     ),
     Command(
         "bench",
         MEASURE,
         "measure the kernel, the machine, or the docs' tables",
         _MEASURE_EXTRA,
+        check=_LABORATORY,
     ),
-    Command("workloads", INSPECT, "list the workloads", _MEASURE_EXTRA),
-    Command("policies", INSPECT, "list the policies, with what each sets", _MEASURE_EXTRA),
-    Command("machines", INSPECT, "list the machines, with their figures", _MEASURE_EXTRA),
+    Command("workloads", INSPECT, "list the workloads", ("files",)),
+    Command("policies", INSPECT, "list the policies, with what each sets", ("files",)),
+    Command("machines", INSPECT, "list the machines, with their figures", ("files",)),
     Command("status", SERVER, "show settings, counters and totals of contexts"),
     Command("top", SERVER, "show the contexts, largest first"),
     Command("exec", SERVER, "run a command whose files get contexts", takes_program=True),
     Command("choose", SERVER, "choose running processes whose files get contexts"),
     Command("release", SERVER, "undo kloc choose for running processes"),
     Command("scheme", SCHEMES, "check, show, apply and stop schemes"),
-    Command("tune", SCHEMES, "find the best threshold of a scheme", ("tune",), takes_program=True),
+    Command("tune", SCHEMES, "find the best threshold of a scheme", takes_program=True),
     Command("heatmap", SCHEMES, "show which memory is accessed when", takes_program=True),
     Command("cold", SCHEMES, "show how much memory was not accessed, and of which kind"),
-    Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA),
-    Command("kernel", DEVELOP, "build the kernel, or work on it as a git tree", _MEASURE_EXTRA),
-    Command("pins", DEVELOP, "show or move the pinned versions of packages", _MEASURE_EXTRA),
-    Command("test", DEVELOP, "run the tests and the linters", (*_MEASURE_EXTRA, "tune", "dev")),
+    Command("shell", DEVELOP, "open a shell in the machine", _MEASURE_EXTRA, check=_LABORATORY),
     Command(
-        "doctor", DEVELOP, "check this host, show and prune the cache directory", _MEASURE_EXTRA
+        "kernel",
+        DEVELOP,
+        "build the kernel, or work on it as a git tree",
+        _MEASURE_EXTRA,
+        check=_LABORATORY,
     ),
+    Command(
+        "pins",
+        DEVELOP,
+        "show or move the pinned versions of packages",
+        _MEASURE_EXTRA,
+        check=_LABORATORY,
+    ),
+    Command(
+        "test",
+        DEVELOP,
+        "run the tests and the linters",
+        (*_MEASURE_EXTRA, "tune", "dev"),
+        check=paths.require_checkout,
+    ),
+    Command("doctor", DEVELOP, "check this host, show and prune the cache directory"),
     Command("completion", DEVELOP, "print code that lets your shell complete kloc"),
 )
 

@@ -6,16 +6,20 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from kloc.base import cache, terminal
+from kloc.base import cache, environment, paths, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.base.sizes import rounded_size
 from kloc.base.words import plural
 from kloc.build import bootstrap, host, root, space
-from kloc.commands import inventory, options, output
+from kloc.commands import findings, output
+from kloc.commands.findings import Finding
+
+if TYPE_CHECKING:
+    from kloc.commands.inventory import Item
 
 MEMORY_NEEDED = 6 << 30
 """Bytes: a machine and what runs with it."""
@@ -26,8 +30,9 @@ OLD, UNUSED = "old", "all-unused"
 USAGE = ("[--json FILE]", "--prune [old|all-unused] [--dry-run]")
 
 DESCRIPTION = """\
-List what this host has and lacks, with what to do about it, and the size of the cache directory.
-The exit status is 1 if something is missing.
+List what this host has and lacks for the commands of servers and for the simulated machine, with
+what to do about it, and the size of the cache directory. "--" marks what only some commands need.
+The exit status is 1 if something else is missing.
 
 With --prune, delete cache entries, after a list and a question. Entries that a running kloc uses
 stay.
@@ -40,19 +45,9 @@ EXAMPLES = (
 )
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One property of the host. If it is not `well`, `remedy` says what to do."""
-
-    what: str
-    well: bool
-    state: str
-    remedy: str = ""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
-    options.add(parser.add_argument_group("output"), "json")
+    output.add_json(parser.add_argument_group("output"))
     group = parser.add_argument_group("cache directory")
     group.add_argument(
         "--prune",
@@ -60,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=OLD,
         choices=(OLD, UNUSED),
         metavar="WHICH",
-        help=f"delete cache entries that nobody has used for {inventory.OLD_DAYS} days ({OLD}, "
+        help=f"delete cache entries that nobody has used for {cache.OLD_DAYS} days ({OLD}, "
         f"the default), or that this checkout does not use ({UNUSED})",
     )
     group.add_argument("--dry-run", action="store_true", help="with --prune: delete nothing")
@@ -73,29 +68,65 @@ def run(args: argparse.Namespace) -> int:
     if args.prune:
         if args.json is not None:
             raise UsageError("--json is for the findings, not for --prune", "leave one of them out")
+        paths.require_laboratory("kloc doctor --prune")
+        environment.require("measure", "kloc doctor --prune")
         return _prune(args.prune, args.dry_run)
     output.check(args)
-    items = inventory.items()
+    found = list(findings.of_server())
+    if (lacking := _laboratory()) is not None:
+        found.append(lacking)
+        content: dict[str, Any] = {"findings": [asdict(finding) for finding in found]}
+        output.deliver(args, content, lambda: _print(found))
+        return _status(found)
+    from kloc.commands import inventory
+
     sizes = inventory.sizes()
-    unused = _unused_sizes(items)
-    findings = list(_findings(sum(sizes.values())))
+    unused = _unused_sizes(inventory.items())
+    found += _findings(sum(sizes.values()))
     content = {
         "cache": str(cache.directory()),
-        "findings": [asdict(finding) for finding in findings],
+        "findings": [asdict(finding) for finding in found],
         "cache_bytes": sizes,
         "cache_unused_bytes": unused,
     }
-    output.deliver(args, content, lambda: _print(findings, sizes, unused))
-    return 0 if all(finding.well for finding in findings) else 1
+
+    def show() -> None:
+        _print(found)
+        _print_cache(sizes, unused)
+
+    output.deliver(args, content, show)
+    return _status(found)
+
+
+def _laboratory() -> Finding | None:
+    """Return the finding that the simulated machine cannot be used at all, None if it can.
+
+    What it needs is installed if kloc runs in an environment of its own.
+    """
+    what = "machine"
+    try:
+        paths.require_laboratory("kloc compare")
+        environment.require("measure", "kloc doctor" if paths.is_checkout() else "kloc compare")
+    except KlocError as error:
+        if paths.is_checkout():
+            raise
+        return Finding(what, False, error.message, error.hint or "", needed=False)
+    return None
+
+
+def _status(found: Sequence[Finding]) -> int:
+    return 0 if all(finding.well or not finding.needed for finding in found) else 1
 
 
 def _prune(which: str, dry_run: bool) -> int:
+    from kloc.commands import inventory
+
     if which == UNUSED:
         inventory.check()
     chosen = [
         item
         for item in inventory.items()
-        if (not item.used_here if which == UNUSED else item.days > inventory.OLD_DAYS)
+        if (not item.used_here if which == UNUSED else item.days > cache.OLD_DAYS)
     ]
     for item in chosen:
         size, name = rounded_size(item.size), f"{item.kind} {item.path.name}"
@@ -116,7 +147,7 @@ def _prune(which: str, dry_run: bool) -> int:
     return 0
 
 
-def _unused_sizes(items: Sequence[inventory.Item]) -> dict[str, int]:
+def _unused_sizes(items: Sequence[Item]) -> dict[str, int]:
     """Return the bytes of each kind that this checkout does not use."""
     unused: dict[str, int] = {}
     for item in items:
@@ -126,9 +157,9 @@ def _unused_sizes(items: Sequence[inventory.Item]) -> dict[str, int]:
 
 
 def _findings(cached: int) -> Iterator[Finding]:
-    """Yield all findings; `cached` are the bytes that the cache directory takes already."""
-    yield _system()
-    yield Finding("python", True, f"{sys.version.split()[0]} in {sys.prefix}")
+    """Yield what the machine needs; `cached` are the bytes that the cache directory takes."""
+    from kloc.commands import inventory
+
     yield _packages()
     yield _checked("namespaces", root.check_namespaces, "can be created")
     if os.geteuid() != 0:
@@ -148,13 +179,6 @@ def _findings(cached: int) -> Iterator[Finding]:
     yield _enough(
         f"disk in {bootstrap.TEMPORARY}", temporary, space.TEMPORARY_NEEDED, "free disk space there"
     )
-
-
-def _system() -> Finding:
-    release = host.os_release()
-    tested = release.get("ID") == "debian" and release.get("VERSION_ID") in ("12", "13")
-    remedy = "kloc is tested on Debian 12 and 13; elsewhere, install the packages it needs yourself"
-    return Finding("system", tested, host.description(), "" if tested else remedy)
 
 
 def _packages() -> Finding:
@@ -179,18 +203,26 @@ def _enough(what: str, available: int, needed: int, remedy: str) -> Finding:
     return Finding(what, available >= needed, state, "" if available >= needed else remedy)
 
 
-def _print(findings: list[Finding], sizes: dict[str, int], unused: dict[str, int]) -> None:
+def _print(found: Sequence[Finding]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, show_header=False)
-    for finding in findings:
-        mark = Text("ok", "green") if finding.well else Text("!!", "red")
+    for finding in found:
+        bad = Text("!!", "red") if finding.needed else Text("--", "yellow")
+        mark = Text("ok", "green") if finding.well else bad
         table.add_row(mark, finding.what, Text(finding.state))
         if finding.remedy:
             table.add_row("", "", Text(finding.remedy, "yellow"))
+    terminal.lists().print(table)
+
+
+def _print_cache(sizes: dict[str, int], unused: dict[str, int]) -> None:
+    from rich.table import Table
+
+    from kloc.commands import inventory
+
     console = terminal.lists()
-    console.print(table)
     total, spare = rounded_size(sum(sizes.values())), rounded_size(sum(unused.values()))
     console.print(
         f"\n{total} in {cache.directory()}, of which this checkout does not use {spare} "

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from kloc.base import paths
 from kloc.base.errors import UsageError, cannot_execute
 from kloc.server import processes
 
@@ -52,9 +53,13 @@ def replace_process(program: Sequence[str], environment: Mapping[str, str]) -> N
 
 
 def callers_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the launcher's caller: without what the launcher sets."""
+    """Return the environment of the launcher's caller: without what the launcher sets.
+
+    An installed kloc has no launcher, and PYTHONPATH is the caller's.
+    """
     callers = dict(environment)
-    callers.pop("PYTHONPATH", None)
+    if callers.get("PYTHONPATH") == str(paths.PACKAGE.parent):
+        del callers["PYTHONPATH"]
     if (path := callers.pop(CALLERS_PYTHONPATH, None)) is not None:
         callers["PYTHONPATH"] = path
     return callers

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kloc.base import environment, plots, terminal
+from kloc.base import environment, paths, plots, terminal
 from kloc.base.errors import KlocError, UsageError, cannot_execute
 from kloc.commands import completers, output, scheme_arguments, targets, values
 from kloc.commands.exec import callers_environment
@@ -140,6 +140,7 @@ def run(args: argparse.Namespace) -> int:
         _deliver(args, records.read(Path(args.shown)))
         return 0
     if args.shown is not None:
+        paths.require_laboratory("kloc heatmap WORKLOAD")
         environment.require("measure", "kloc heatmap WORKLOAD")
         machine = importlib.import_module("kloc.commands.heatmap_machine")
         attributes = _attributes(args, machine.ATTRIBUTES)
@@ -226,7 +227,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _require_packages(args: argparse.Namespace) -> None:
-    """Install what drawing needs. Raises KlocError in a machine that lacks it."""
+    """Install what drawing needs. Raises KlocError where only the user can."""
     modules = [
         "numpy",
         *(["msgspec"] if args.shown else []),
@@ -234,11 +235,14 @@ def _require_packages(args: argparse.Namespace) -> None:
     ]
     if all(importlib.util.find_spec(name) for name in modules):
         return
-    if not environment.PYPROJECT.exists():
+    if not environment.is_installed():
         raise KlocError(
             f"drawing a heat map needs the Python packages {', '.join(modules)}",
             "in the machine, --json - prints the record; kloc heatmap FILE draws it on the host",
         )
+    if not environment.is_own():
+        lacking = [name for name in modules if importlib.util.find_spec(name) is None]
+        raise environment.lacks(lacking, "drawing a heat map")
     environment.require("measure", "kloc heatmap")
 
 

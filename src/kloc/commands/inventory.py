@@ -13,9 +13,8 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from kloc.base import cache
+from kloc.base import cache, paths
 from kloc.base.errors import KlocError
-from kloc.base.paths import PROJECT
 from kloc.build import (
     browser,
     data_image,
@@ -38,7 +37,7 @@ from kloc.measure.cost import runner as cost
 from kloc.measure.machine_bench import answers
 from kloc.measure.workload import Workload
 
-TEST_PROGRAMS = PROJECT / "tests" / "plugin"
+TEST_PROGRAMS = paths.PROJECT / "tests" / "plugin"
 """The directory of the C programs that tests run in the machine."""
 
 CONTENTS = {
@@ -63,9 +62,6 @@ CONTENTS = {
     "scratch": "files of current runs, and of the last ones that failed",
 }
 """The kinds of cache entries, which are the subdirectories of the cache directory."""
-
-OLD_DAYS = 30
-"""Entries that were not used for so many days are old."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kloc.base import environment, terminal
+from kloc.base import environment, paths, terminal
 from kloc.base.errors import KlocError, unknown
 from kloc.commands import output, scheme_arguments, targets, tune_arguments
 from kloc.commands.exec import callers_environment
@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     """Tune, and print the result."""
     tune_arguments.check(args)
     if args.workload is not None:
+        paths.require_laboratory("kloc tune WORKLOAD")
         environment.require("measure", "kloc tune WORKLOAD")
         from kloc.commands import tune_policy
 
@@ -79,8 +80,11 @@ def run(args: argparse.Namespace) -> int:
     if args.workload is not None:
         if args.dry_run:
             return _list_workload(args, schemes)
+        _require_packages(args)
         _deliver(args, schemes, _tune_workload(args, schemes, tuned, rate))
         return 0
+    if not args.dry_run:
+        _require_packages(args)
     damon.check()
     target = Processes((args.pid or os.getpid(),))
     for end in (tuned.low, tuned.high):
@@ -106,6 +110,12 @@ def run(args: argparse.Namespace) -> int:
             )
     _deliver(args, schemes, result)
     return 0
+
+
+def _require_packages(args: argparse.Namespace) -> None:
+    """Install what the optimizer needs, which a server need not have."""
+    extra = "curve" if args.optimizer == optimizer.PAPER else "tune"
+    environment.require(extra, f"kloc tune --optimizer {args.optimizer}")
 
 
 def _list(args: argparse.Namespace, tuned: Tuned) -> int:

@@ -6,12 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy
-from numpy.polynomial import Polynomial
-from scipy.stats import f as f_distribution
-from scipy.stats import t as t_distribution
+if TYPE_CHECKING:
+    from numpy.polynomial import Polynomial
 
 SAMPLES_PER_DEGREE = 3
 """The degree is the number of samples divided by this, to avoid over-fitting."""
@@ -49,6 +47,8 @@ class Curve:
 
         Where the gradient is 0, a peak has a score above those just beside it.
         """
+        import numpy
+
         slope = self.polynomial.deriv()
         # A leading coefficient that is only a rounding error has a root far away, and lets the
         # others be wrong.
@@ -73,6 +73,9 @@ class Curve:
         is one for all values of the curve at once (Working and Hotelling). The other run, such as
         the one without a scheme, has the noise of one sample.
         """
+        from scipy.stats import f as f_distribution
+        from scipy.stats import t as t_distribution
+
         terms = self.polynomial.degree() + 1
         freedom = self.samples - terms
         if freedom < 1:
@@ -95,6 +98,9 @@ def fit(values: Sequence[float], scores: Sequence[float], low: float, high: floa
     Values are scaled to -1..1 for the fit: powers of seconds or bytes would lose all precision.
     The curve ends at the outermost samples, because a polynomial says nothing beyond them.
     """
+    import numpy
+    from numpy.polynomial import Polynomial
+
     distinct = len(set(values))
     terms = min(degree(len(values)), distinct - 1) + 1
     polynomial = Polynomial.fit(values, scores, terms - 1, domain=[low, high])
@@ -113,5 +119,7 @@ def fit(values: Sequence[float], scores: Sequence[float], low: float, high: floa
 
 def _row(polynomial: Polynomial, value: float) -> Any:
     """Return the powers of the scaled value, which the coefficients multiply."""
+    import numpy
+
     offset, scale = polynomial.mapparms()
     return (offset + scale * value) ** numpy.arange(polynomial.degree() + 1)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-
-import psutil
+from typing import TYPE_CHECKING
 
 from kloc.base.errors import KlocError
+
+if TYPE_CHECKING:
+    import psutil
 
 
 class Tree:
@@ -15,6 +17,8 @@ class Tree:
 
     def __init__(self, pid: int) -> None:
         """Raise KlocError if the process does not exist."""
+        import psutil
+
         try:
             self._root = psutil.Process(pid)
         except psutil.NoSuchProcess as error:
@@ -24,6 +28,8 @@ class Tree:
 
     def alive(self) -> bool:
         """Return whether the process itself still runs."""
+        import psutil
+
         with suppress(psutil.Error):
             return bool(self._root.is_running() and self._root.status() != psutil.STATUS_ZOMBIE)
         return False
@@ -47,6 +53,8 @@ class Tree:
 
     def user_seconds(self) -> float:
         """Return the CPU time that all processes, ended ones too, spent in user mode."""
+        import psutil
+
         for process in self._processes():
             with suppress(psutil.Error):
                 key = (process.pid, process.create_time())
@@ -54,12 +62,16 @@ class Tree:
         return sum(self._seconds.values())
 
     def _processes(self) -> list[psutil.Process]:
+        import psutil
+
         with suppress(psutil.Error):
             return [self._root, *self._root.children(recursive=True)]
         return []
 
 
 def _memory(process: psutil.Process) -> int:
+    import psutil
+
     with suppress(psutil.Error):
         return int(process.memory_full_info().pss)
     with suppress(psutil.Error):

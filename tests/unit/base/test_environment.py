@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,10 +105,66 @@ def test_machine_without_a_checkout_names_the_commands_that_work(
     monkeypatch: pytest.MonkeyPatch, prefix: Path, tmp_path: Path
 ) -> None:
     (prefix / "ready").unlink()
-    monkeypatch.setattr(environment, "PYPROJECT", tmp_path / "pyproject.toml")
+    install(monkeypatch, tmp_path, None)
     with pytest.raises(KlocError, match="kloc compare needs a checkout") as refused:
         environment.require("measure", "kloc compare")
     assert "kloc status" in str(refused.value.hint)
+
+
+def install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, requires: Sequence[str] | None
+) -> None:
+    """Let kloc be installed with these requirements, or with None copied somewhere."""
+
+    monkeypatch.setattr(environment, "PYPROJECT", tmp_path / "pyproject.toml")
+    monkeypatch.setattr(environment, "DISTRIBUTION", "kloc-of-the-test")
+    if requires is not None:
+        directory = tmp_path / "packages" / "kloc_of_the_test-1.dist-info"
+        directory.mkdir(parents=True)
+        listed = "".join(f"Requires-Dist: {one}\n" for one in requires)
+        (directory / "METADATA").write_text(f"Name: kloc-of-the-test\nVersion: 1\n{listed}")
+        monkeypatch.syspath_prepend(directory.parent)
+
+
+REQUIRES = (
+    "rich>=13.3",
+    "no-such-package==1; extra == 'curve'",
+    "no-such.other>=2,<3 ; extra == 'curve'",
+    'rich==1; extra == "files"',
+    "no-such-oddity==1; extra == 'tune'",
+    "kloc[curve]; extra == 'lab'",
+)
+
+
+def test_installed_package_says_how_to_install_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    install(monkeypatch, tmp_path, REQUIRES)
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    calls = replace_pip(monkeypatch, status=0)
+    environment.require("files", "kloc policies")
+    with pytest.raises(KlocError, match=r"lacks: no-such-package, no-such\.other$") as refused:
+        environment.require("curve", "kloc tune")
+    asked = f"{sys.prefix}/bin/pip install no-such-package==1 no-such.other>=2,<3"
+    assert asked in str(refused.value.hint)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "pipx" / "venvs" / "kloc"))
+    with pytest.raises(KlocError) as refused:
+        environment.require("curve", "kloc tune")
+    assert "pipx inject kloc no-such-package==1" in str(refused.value.hint)
+    assert not calls
+
+
+def test_packages_of_debian_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install(monkeypatch, tmp_path, REQUIRES)
+    monkeypatch.setattr(sys, "base_prefix", sys.prefix)
+    monkeypatch.setattr(environment, "NOT_IN_DEBIAN", {"no-such-oddity"})
+    with pytest.raises(KlocError) as refused:
+        environment.require("curve", "kloc tune")
+    assert "apt install python3-no-such-package" in str(refused.value.hint)
+    with pytest.raises(KlocError) as refused:
+        environment.require("tune", "kloc tune")
+    assert "Debian has no no-such-oddity" in str(refused.value.hint)
+    assert "apt" not in str(refused.value.hint)
 
 
 def test_full_disk_is_no_fault_of_the_network(

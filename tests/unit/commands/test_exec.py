@@ -123,12 +123,18 @@ def test_environment_is_the_callers(before: str | None) -> None:
     """The launcher sets PYTHONPATH for kloc alone."""
     lines = (PROJECT / "kloc").read_text().splitlines()
     (keep,) = (line for line in lines if command.CALLERS_PYTHONPATH in line)
-    script = "\n".join([keep, "PYTHONPATH=/kloc exec env"])
+    own = str(PROJECT / "src")
+    script = "\n".join([keep, f"PYTHONPATH={own} exec env"])
     caller = {"NAME": "a value"} | ({} if before is None else {"PYTHONPATH": before})
     printed = subprocess.run(
         ["/bin/sh", "-euc", script], env=caller, capture_output=True, text=True, check=True
     ).stdout
     environment = dict(line.split("=", 1) for line in printed.splitlines())
-    assert environment["PYTHONPATH"] == "/kloc"
+    assert environment["PYTHONPATH"] == own
     kept = command.callers_environment(environment)
     assert {name: value for name, value in kept.items() if name not in ("PWD", "_")} == caller
+
+
+def test_environment_of_an_installed_kloc_is_the_callers() -> None:
+    caller = {"PYTHONPATH": "/a:/b"}
+    assert command.callers_environment(caller) == caller

@@ -304,7 +304,7 @@ def test_a_dry_run_refuses_what_the_recording_would_refuse(
 
 def test_without_packages_only_json_is_possible(kernel: Kernel, monkeypatch: Any) -> None:
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda _: None)
-    monkeypatch.setattr(command.environment, "PYPROJECT", Path("/no/such"))
+    monkeypatch.setattr(command.environment, "is_installed", lambda: False)
     with pytest.raises(KlocError, match="numpy") as error:
         run("heatmap", "--pid", OWN, "--for", "10ms")
     assert "--json -" in str(error.value.hint)

@@ -89,7 +89,7 @@ def test_entry_that_is_used_is_not_old(empty_cache: Path) -> None:
     cache.build("plugin", "2" * 20, lambda draft: pytest.fail("built again"))
     days = {item.path: item.days for item in inventory.items()}
     assert days[used] < 1
-    assert days[old.with_name("3" * 20)] > inventory.OLD_DAYS
+    assert days[old.with_name("3" * 20)] > cache.OLD_DAYS
 
 
 def test_sizes_are_of_kinds_that_exist(empty_cache: Path) -> None:
