@@ -148,6 +148,13 @@ COMMANDS = (
         check=_LABORATORY,
     ),
     Command(
+        "package",
+        DEVELOP,
+        "build the Debian package of the commands for servers",
+        _MEASURE_EXTRA,
+        check=paths.require_checkout,
+    ),
+    Command(
         "test",
         DEVELOP,
         "run the tests and the linters",

@@ -18,6 +18,7 @@ from kloc.base.errors import KlocError
 from kloc.build import (
     browser,
     data_image,
+    deb,
     foreign_kernel,
     guest_image,
     initramfs,
@@ -56,6 +57,7 @@ CONTENTS = {
     "program": "built C programs of workloads, of kloc bench and of tests",
     "data": "empty disks for the machine",
     "prepared": "disks that workloads have prepared",
+    "packaging": "the Debian root that builds packages",
     "browser": "the Debian root with the browser that reports are tested in",
     "tables": "results of kloc bench tables",
     "mypy": "the cache of the type checker",
@@ -146,6 +148,7 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield from (partial(kernel.build, variant) for variant in kernel.VARIANTS)
     yield partial(foreign_kernel.prepare, foreign_kernel.TESTED)
     yield browser.browser_root
+    yield deb.packaging_root
     workloads: list[Workload] = []
     # A mistake in one file makes all workloads unreadable.
     with suppress(KlocError):

@@ -13,7 +13,6 @@ import psutil
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.tune import tree
 from kloc.tune.tree import Tree
 
 CHILD = "memory = b'x' * (20 << 20); print('ready', flush=True); input()"
@@ -46,7 +45,7 @@ def test_a_reading_walks_the_tree_once(parent: int, monkeypatch: pytest.MonkeyPa
         found: list[psutil.Process] = children(process, recursive)
         return found
 
-    monkeypatch.setattr(tree.psutil.Process, "children", counted)
+    monkeypatch.setattr(psutil.Process, "children", counted)
     pids, memory = Tree(parent).read()
     assert len(pids) == 2 and memory > 20 << 20
     assert walks == [parent]
@@ -56,7 +55,7 @@ def test_rss_is_used_where_pss_cannot_be_read(parent: int, monkeypatch: pytest.M
     def refused(process: psutil.Process) -> None:
         raise psutil.AccessDenied(process.pid)
 
-    monkeypatch.setattr(tree.psutil.Process, "memory_full_info", refused)
+    monkeypatch.setattr(psutil.Process, "memory_full_info", refused)
     assert Tree(parent).memory() > 20 << 20
 
 
