@@ -343,13 +343,16 @@ def test_status_is_that_of_the_error_even_if_it_cannot_be_printed(
 
 
 def test_cache_of_another_user_is_reported(
-    start: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    start: Start,
+    empty_cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def hold(environment: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", f"{environment}.used")
 
     monkeypatch.setattr(cache, "hold", hold)
-    own = cache.directory() / "python" / "key"
+    own = empty_cache / "python" / "key"
     own.mkdir(parents=True)
     (own / "ready").touch()
     monkeypatch.setattr(cli.sys, "prefix", str(own))
