@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kloc import commands
+from kloc import cli, commands
 from kloc.base.paths import PROJECT
 from kloc.build import deb
 
@@ -106,6 +106,10 @@ def test_what_the_package_lacks_is_named(
     assert message in in_debian(package, tmp_path, script)
 
 
+def test_package_knows_its_commit(package: Path, tmp_path: Path) -> None:
+    assert in_debian(package, tmp_path, "kloc --version") == f"{cli.version()}\n"
+
+
 def test_package_has_man_pages_and_completion(package: Path) -> None:
     found = listed(package)
     pages = {f"/usr/share/man/man1/kloc-{name}.1.gz" for name in SERVER_COMMANDS}
@@ -130,7 +134,7 @@ def test_package_has_no_machine(package: Path) -> None:
         for path in listed(package)
         if path.startswith(data) and path != data
     }
-    assert inside == {"machine", "policies", "schemes", "workloads"}
+    assert inside == {"commit", "machine", "policies", "schemes", "workloads"}
     assert not [path for path in listed(package) if path.endswith((".patch", "plugin/"))]
 
 

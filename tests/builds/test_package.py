@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kloc.base import cache, paths
+from kloc import cli
+from kloc.base import cache, paths, revision
 from kloc.base.paths import PROJECT
 
 DATA = ("kernel", "machine", "policies", "schemes", "workloads")
@@ -123,7 +124,11 @@ def test_package_has_the_files_of_the_checkout(wheel: Path, tmp_path: Path) -> N
         assert cache.key(tmp_path / inside) == cache.key(PROJECT / path), name
 
 
+def test_package_knows_its_commit(installed: Path) -> None:
+    assert start(installed, Path("/"), ["kloc", "--version"]).stdout == f"{cli.version()}\n"
+
+
 def test_installed_package_has_the_laboratory(installed: Path) -> None:
     (package,) = installed.glob("lib/python*/site-packages/kloc")
-    assert {path.name for path in (package / "data").iterdir()} == set(DATA)
+    assert {path.name for path in (package / "data").iterdir()} == {*DATA, revision.FILE}
     assert paths.shipped("kernel") == PROJECT / "kernel"

@@ -2,6 +2,7 @@
 """The packages of src/kloc form layers: a module imports from its own layer or a lower one."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,3 +67,24 @@ def test_no_two_packages_may_import_each_other() -> None:
     for package, below in ALLOWED.items():
         for other in below - {package}:
             assert package not in ALLOWED[other]
+
+
+ROOTED = {
+    "base/paths.py",
+    "base/revision.py",
+    "commands/bench.py",
+    "commands/bench_tables.py",
+    "commands/inventory.py",
+    "commands/test.py",
+    "build/deb.py",
+}
+"""The modules that name the root of the checkout, for what only a checkout has."""
+
+
+def test_files_of_kloc_are_found_by_one_module() -> None:
+    named = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"\bPROJECT\b", path.read_text())
+    }
+    assert named == ROOTED

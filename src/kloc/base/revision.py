@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The commit of kloc's own checkout, which is in every result."""
+"""The commit of kloc's own checkout, or of that it was packaged from, which is in every result."""
 
 from __future__ import annotations
 
 import functools
 import subprocess
 
+from kloc.base import paths
 from kloc.base.paths import PROJECT
+
+FILE = "commit"
+"""The file with the commit in a package, which hatch_build.py writes, or a copy of a checkout."""
 
 UNKNOWN = "unknown"
 """Stands for the commit of a kloc that is not in a git checkout, or recorded none."""
@@ -17,13 +21,14 @@ MODIFIED = ", modified"
 
 @functools.cache
 def commit() -> str:
-    """Return the commit as `git describe` names it, UNKNOWN without git or a checkout.
+    """Return the commit as `git describe` names it, UNKNOWN if neither git nor the package does.
 
     It is that of the first call: kloc runs the code that it has loaded, whatever is checked out
     later. Files that git does not know, such as results, do not make a checkout MODIFIED.
     """
     if not (PROJECT / ".git").exists():
-        return UNKNOWN
+        file = paths.shipped(FILE)
+        return file.read_text().strip() if file.is_file() else UNKNOWN
     # Another user, such as root, may run kloc, and the checkout may be read-only.
     git = ["git", "--no-optional-locks", "-C", str(PROJECT), "-c", f"safe.directory={PROJECT}"]
     describe = ["describe", "--always", "--abbrev=12", f"--dirty={MODIFIED}"]

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from kloc.base import cache, paths, progress
+from kloc.base import cache, paths, progress, revision
 from kloc.base.errors import KlocError
 from kloc.build import apt_sources, bootstrap, root
 from kloc.build.root import Bind, Root
@@ -27,7 +27,7 @@ PACKAGES = (
 """What builds and checks the package."""
 
 SOURCES = (
-    *("COPYING", "README.md", "pyproject.toml"),
+    *("COPYING", "README.md", "hatch_build.py", "pyproject.toml"),
     *("kernel", "machine", "packaging", "policies", "schemes", "src", "workloads"),
 )
 """What of the checkout the package is built from."""
@@ -87,6 +87,8 @@ def copy_sources(tree: Path) -> None:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, tree / name)
     shutil.copytree(tree / "packaging" / "debian", tree / "debian")
+    if revision.commit() != revision.UNKNOWN:
+        (tree / revision.FILE).write_text(f"{revision.commit()}\n")
 
 
 def _make_root(draft: Path) -> None:

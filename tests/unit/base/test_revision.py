@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kloc.base import revision
+from kloc.base import paths, revision
 
 NAME = ["-c", "user.name=kloc", "-c", "user.email=kloc@localhost"]
 
@@ -63,3 +63,15 @@ def test_commit_of_a_copy_inside_another_checkout_is_unknown(
     (checkout / "copy").mkdir()
     monkeypatch.setattr(revision, "PROJECT", checkout / "copy")
     assert commit() == "unknown"
+
+
+def test_package_has_the_commit_that_it_was_built_from(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revision, "PROJECT", checkout / "site-packages")
+    monkeypatch.setattr(paths, "PACKAGE", checkout / "kloc-package")
+    assert commit() == "unknown"
+    file = checkout / "kloc-package" / "data" / revision.FILE
+    file.parent.mkdir(parents=True)
+    file.write_text("0123456789ab\n")
+    assert commit() == "0123456789ab"
