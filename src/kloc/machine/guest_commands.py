@@ -17,6 +17,9 @@ PACKAGES = ("python3", "python3-rich")
 NAME = "kloc"
 """The name of the program in the guest."""
 
+DATA = ("policies", "schemes")
+"""The directories with files that the commands read."""
+
 COMMAND = """\
 #!/bin/sh
 PYTHONPATH=/kloc/src exec python3 -P -m kloc "$@"
@@ -27,7 +30,10 @@ def write_files(directory: Path) -> dict[str, Path]:
     """Write the commands' files to `directory`; return them by their paths in the guest."""
     package, command = directory / "package", directory / "command"
     shutil.copytree(paths.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "data"))
-    shutil.copytree(paths.shipped("schemes"), package / "data" / "schemes")
+    for name in DATA:
+        shutil.copytree(
+            paths.shipped(name), package / "data" / name, ignore=shutil.ignore_patterns("search")
+        )
     command.write_text(COMMAND)
     command.chmod(0o755)
     return {"/kloc/src/kloc": package, f"/usr/local/bin/{NAME}": command}

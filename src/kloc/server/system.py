@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads files of the running kernel."""
+"""Reads and writes files of the running kernel."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 ROOT = Path("/")
@@ -17,3 +18,18 @@ def read(path: str | Path) -> str | None:
         return (ROOT / path).read_text().strip()
     except OSError:
         return None
+
+
+def path_of(path: str) -> Path:
+    """Return an absolute path below ROOT."""
+    return ROOT / path.lstrip("/")
+
+
+def write(path: str, text: str) -> None:
+    """Write a line to a file that exists; `path` is absolute. Raises OSError."""
+    # No file is created, and the kernel gets one write, whose error comes from here.
+    descriptor = os.open(path_of(path), os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, f"{text}\n".encode())
+    finally:
+        os.close(descriptor)

@@ -20,7 +20,10 @@ from kloc.commands import parser, run, shell
 from kloc.machine import guest_commands, launcher
 from kloc.machine.job import Job
 
-SERVER_COMMANDS = ("status", "top", "exec", "choose", "release", "scheme", "heatmap")
+SERVER_COMMANDS = (
+    *("on", "off", "policy", "limit", "config"),
+    *("status", "top", "exec", "choose", "release", "scheme", "heatmap"),
+)
 RICH = ("rich", "markdown_it", "mdurl", "pygments")
 """The modules of Debian's python3-rich and of the packages that it depends on."""
 
