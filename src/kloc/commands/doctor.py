@@ -15,7 +15,7 @@ from kloc.base.errors import KlocError, UsageError
 from kloc.base.sizes import rounded_size
 from kloc.base.words import plural
 from kloc.build import bootstrap, host, root, space
-from kloc.commands import findings, output
+from kloc.commands import doctor_server, findings, output
 from kloc.commands.findings import Finding
 
 if TYPE_CHECKING:
@@ -27,12 +27,15 @@ MEMORY_NEEDED = 6 << 30
 OLD, UNUSED = "old", "all-unused"
 """The values of --prune."""
 
-USAGE = ("[--json FILE]", "--prune [old|all-unused] [--dry-run]")
+USAGE = ("[--json FILE]", "--server [--json FILE]", "--prune [old|all-unused] [--dry-run]")
 
 DESCRIPTION = """\
 List what this host has and lacks for the commands of servers and for the simulated machine, with
 what to do about it, and the size of the cache directory. "--" marks what only some commands need.
 The exit status is 1 if something else is missing.
+
+With --server, check whether this system can tier its memory, and say what is in the way
+(docs/server.md, "What can be wrong").
 
 With --prune, delete cache entries, after a list and a question. Entries that a running kloc uses
 stay.
@@ -40,13 +43,14 @@ stay.
 
 EXAMPLES = (
     ("kloc doctor", "check this host"),
-    ("kloc doctor --prune", "delete old cache entries"),
+    ("kloc doctor --server", "check the kernel and the tiers of memory"),
     ("kloc doctor --prune all-unused --dry-run", "list unused cache entries"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
+    doctor_server.add_arguments(parser)
     output.add_json(parser.add_argument_group("output"))
     group = parser.add_argument_group("cache directory")
     group.add_argument(
@@ -65,6 +69,12 @@ def run(args: argparse.Namespace) -> int:
     """Print the findings and return 1 if one is not well; or prune the cache."""
     if args.dry_run and not args.prune:
         raise UsageError("--dry-run is for --prune", "without it, kloc doctor changes nothing")
+    if args.server:
+        if args.prune:
+            raise UsageError("--server changes nothing", "leave --prune out")
+        output.check(args)
+        return doctor_server.show(args)
+    environment.require("measure", "kloc doctor")
     if args.prune:
         if args.json is not None:
             raise UsageError("--json is for the findings, not for --prune", "leave one of them out")
@@ -206,6 +216,8 @@ def _enough(what: str, available: int, needed: int, remedy: str) -> Finding:
 def _print(found: Sequence[Finding]) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from kloc.commands import inventory
 
     table = Table(box=None, show_header=False)
     for finding in found:
