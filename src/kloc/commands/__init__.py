@@ -129,6 +129,7 @@ COMMANDS = (
     Command("limit", SERVER, "limit page cache in fast memory"),
     Command("config", SERVER, "check kloc.toml"),
     Command("status", SERVER, "show settings, counters and totals of contexts"),
+    Command("metrics", SERVER, "print or serve metrics for Prometheus"),
     Command("top", SERVER, "show the contexts, largest first"),
     Command("exec", SERVER, "run a command whose files get contexts", takes_program=True),
     Command("choose", SERVER, "choose running processes and cgroups whose files get contexts"),

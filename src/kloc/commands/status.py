@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output
-from kloc.server import contexts, kernel_settings, memory, slabs, tiering
+from kloc.server import contexts, control, kernel_settings, memory, slabs, tiering
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,12 +60,14 @@ def document() -> dict[str, Any]:
     """Return the status as --json writes it; memory is in pages unless the key says bytes."""
     counts = tiering.read_counts()
     has_contexts = contexts.exist()
+    record = control.recorded()
     totals, unseen = _totals_by_kind() if has_contexts else ({}, None)
     return {
         "kernel": os.uname().release,
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
         "policy": tiering.selected(),
         "policies": tiering.names(),
+        "on": None if record is None else {"policy": record.policy, "config": record.config},
         "has_contexts": has_contexts,
         "scope": contexts.scope(),
         "kinds": contexts.kinds(),
@@ -95,16 +97,10 @@ def document() -> dict[str, Any]:
 
 def _totals_by_kind() -> tuple[dict[str, Counter[str]] | None, str | None]:
     """Return the number of contexts and their pages by kind; or None and why they are unknown."""
-    kinds: dict[str, Counter[str]] = {}
     try:
-        for context in contexts.read_contexts():
-            totals = kinds.setdefault(context.kind, Counter(number=0, active=0, fast=0, slow=0))
-            totals.update(
-                number=1, active=int(context.active), fast=context.fast, slow=context.slow
-            )
+        return contexts.totals_by_kind(), None
     except KlocError as error:
         return None, f"{error.message}; {error.hint}"
-    return dict(sorted(kinds.items())), None
 
 
 def _by_reason(
@@ -150,6 +146,7 @@ def _state(status: Mapping[str, Any]) -> Table:
 
     rows = {
         "policy": f"{status['policy']}, Linux {status['kernel']}",
+        **({"kloc": _on(status["on"])} if status["on"] else {}),
         **_settings(status),
         **(_contexts_state(status) if status["has_contexts"] else {}),
         "limits": _limits(status["limits"]),
@@ -161,6 +158,11 @@ def _state(status: Mapping[str, Any]) -> Table:
     for label, value in rows.items():
         table.add_row(label, value)
     return table
+
+
+def _on(record: Mapping[str, Any]) -> str:
+    """Return by which settings kloc is on."""
+    return f"on: policy {record['policy']}, {record['config'] or 'default settings'}"
 
 
 def _settings(status: Mapping[str, Any]) -> dict[str, str]:

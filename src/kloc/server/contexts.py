@@ -8,6 +8,7 @@ debugfs-kloc in kernel/files/Documentation/ABI/testing describe them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -117,6 +118,18 @@ def read_contexts() -> Iterator[Context]:
         raise KlocError(f"only root may read /{CONTEXTS}", AS_ROOT) from error
     except FileNotFoundError as error:
         raise tiering.missing_in_debugfs(CONTEXTS) from error
+
+
+def totals_by_kind() -> dict[str, Counter[str]]:
+    """Return the number of contexts, how many are active, and their pages, by kind of context.
+
+    Raises KlocError if they cannot be read.
+    """
+    kinds: dict[str, Counter[str]] = {}
+    for context in read_contexts():
+        totals = kinds.setdefault(context.kind, Counter(number=0, active=0, fast=0, slow=0))
+        totals.update(number=1, active=int(context.active), fast=context.fast, slow=context.slow)
+    return dict(sorted(kinds.items()))
 
 
 def _parse_context(columns: Mapping[str, str]) -> Context:

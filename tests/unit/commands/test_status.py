@@ -12,8 +12,9 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
-from kloc.server import system
-from support import golden, made_up_kernel, made_up_nodes
+from kloc.server import control, system
+from kloc.server.config import Config
+from support import golden, made_up_kernel, made_up_nodes, made_up_server
 from support.command import run
 
 
@@ -101,6 +102,21 @@ def test_json_goes_to_a_file_with_the_tables_on_stdout(
     golden.check("status", capsys.readouterr().out)
     with pytest.raises(KlocError, match="--json"):
         run("status", "--json", f"{tmp_path}/no/s.json")
+
+
+def test_it_says_if_kloc_is_on_and_by_which_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(system, "ROOT", made_up_server.make(tmp_path))
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["on"] is None
+    control.turn_on(Config(policy="tpp"))
+    run("status")
+    assert "kloc              on: policy tpp, default settings\n" in stripped(
+        capsys.readouterr().out
+    )
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["on"] == {"policy": "tpp", "config": None}
 
 
 def test_settings_of_the_kernel_are_shown_with_a_hint(
