@@ -50,7 +50,9 @@ def _print() -> None:
     from rich.text import Text
 
     record = control.recorded()
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for title in ("policy", "here", "what it does, or what is missing"):
+        table.add_column(title)
     for name in policy_files.of_servers():
         lacking = next(plan.refusals(replace(config.Config(), policy=name)), None)
         state = "on" if record and record.policy == name else "no" if lacking else "yes"
