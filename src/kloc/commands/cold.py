@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         )
     output.check(args)
     if args.bound is not None:
-        return cold_bound.run(args)
+        return cold_bound.show(args)
     attributes = scheme_arguments.attributes(args)
     damon.check()
     cold.check()

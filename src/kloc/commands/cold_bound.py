@@ -40,7 +40,7 @@ PLACES = {
 MIB = 1 << 20
 
 
-def run(args: argparse.Namespace) -> int:
+def show(args: argparse.Namespace) -> int:
     """Print the regions that are counted, and those that are within the bound."""
     content = document(args.bound, args.duration or DURATION)
     output.deliver(args, content, lambda: _print(content))

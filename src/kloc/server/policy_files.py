@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the files in policies/ set on a server.
+"""What the files of policies set on a server.
 
 A server has the full size, so that the periods of [divided] are written as they are. The tables
 [for.WORKLOAD] are left out: they were searched on the machine. kloc.measure.policy describes the
@@ -11,12 +11,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, unknown
-from kloc.base.paths import PROJECT
 
-FOLDER = PROJECT / "policies"
+FOLDER = paths.shipped("policies")
+
+SUFFIX = ".toml"
 
 SELECTED = "/sys/kernel/mm/tiering/policy"
 """The file that selects a policy of the kernel."""
@@ -48,7 +51,11 @@ class Policy:
 
 def names() -> list[str]:
     """Return the names of all policies."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return sorted(_files())
+
+
+def _files() -> dict[str, Path]:
+    return paths.found("policies", SUFFIX, FOLDER)
 
 
 def of_servers() -> list[str]:
@@ -105,10 +112,12 @@ def _complete(name: str) -> dict[str, Any]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    path = FOLDER / f"{name}.toml"
+    path = Path(name) if paths.is_path(name, SUFFIX) else _files().get(name)
+    if path is None:
+        raise unknown("policy", name, names())
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise unknown("policy", name, names()) from error
+    except OSError as error:
+        raise KlocError(f"{path}: {error.strerror}", "name a file that exists") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KlocError(f"{path} is not TOML: {error}", "correct the file") from error

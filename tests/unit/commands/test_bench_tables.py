@@ -61,6 +61,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path) 
     }
     directory = repository(tmp_path / "project", content)
     monkeypatch.setattr(bench_tables.paths, "PROJECT", directory)
+    monkeypatch.setattr(bench_tables.paths, "has_laboratory", lambda: True)
     return directory
 
 

@@ -56,7 +56,7 @@ def completed(line: str) -> set[str]:
         ("scheme check prcl et", {"ethp"}),
         ("size redi", {name for name in workload.names() if name.startswith("redi")}),
         ("size redis --policies stock,tp", {"stock,tpp"}),
-        ("policy thermo", {"thermostat"}),
+        ("policy thermostat-k", {"thermostat-kloc"}),
         ("on --policy all-f", {""}),
         ("cold --cg", {"--cgroup"}),
     ],

@@ -18,10 +18,8 @@ def test_settings_are_wanted_as_the_policy_file_sets_them() -> None:
     wanted = {f"/{setting.path}": setting.wanted for setting in kernel_settings.SETTINGS.values()}
     assert wanted.items() <= policy.items()
     guide = (PROJECT / "kernel/files/Documentation/admin-guide/mm/kloc.rst").read_text()
-    readme = (PROJECT / "README.md").read_text()
     for path, value in wanted.items():
         assert f"echo {value} > {path}" in guide
-        assert f"echo {value} >{path}" in readme
 
 
 def test_numbers_and_words_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
