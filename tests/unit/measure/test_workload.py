@@ -212,6 +212,8 @@ COUNTED = {
     "redis": r"requests=",
     "redis-huge": r"requests=",
     "shift": r"requests=",
+    "idleconns": r"run ",
+    "idleconns-poll": r"run ",
     "filebench": r"operations=",
     "fio-randrw": r"--io_size=",
     "smallfiles": r"\.runs\) ",
