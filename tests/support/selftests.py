@@ -27,6 +27,7 @@ TOPOLOGY = SELFTESTS / "topology"
 CACHES = (
     *("dentry", "ext4_inode_cache", "radix_tree_node", "extent_status", "buffer_head"),
     *("jbd2_journal_head", "shmem_inode_cache", "inode_cache"),
+    *("TCP", "TCPv6", "sock_inode_cache", "filp", "eventpoll_epi", "eventpoll_pwq"),
 )
 """The caches of kernel objects that can move, as far as the machine's file systems have them."""
 
