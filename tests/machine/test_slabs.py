@@ -62,3 +62,46 @@ def test_pages_of_relocatable_slabs_are_of_the_kind_of_their_cache(tmp_path: Pat
     # An inode takes about 1,100 bytes, with the rest of its slab.
     assert fast["slab:ext4_inode_cache"][-1] > 250
     assert fast["slab:dentry"][-1] > 40
+
+
+# Makes 400 connections on loopback. With `used`, each is used all the time, else none is.
+CONNECTIONS = """
+echo 20000 >/sys/kernel/mm/tiering/scan_us
+ulimit -n 2000
+perl -MIO::Socket::INET -e '
+    my $server = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 7000, Listen => 99)
+        or die "$!";
+    my @pairs;
+    for (1 .. 400) {
+        my $one = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => 7000) or die "$!";
+        push @pairs, [$one, $server->accept];
+    }
+    while (1) {
+        select undef, undef, undef, $ARGV[0] ? 0.001 : 1;
+        next unless $ARGV[0];
+        for (@pairs) { syswrite $_->[0], "x"; sysread $_->[1], my $byte, 1 }
+    }' %d &
+sleep 1
+kloc status --json -
+"""
+
+
+def connected(directory: Path, used: bool) -> dict[str, int]:
+    """Return what `kloc status` says of the slabs of TCP sockets."""
+    printed = run_script(directory, "kloc-slab", SCARCE, CONNECTIONS % used, "--with-kloc")
+    found, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
+    tcp: dict[str, int] = found["slabs"]["TCP"]
+    return tcp
+
+
+def test_idle_sockets_leave_fast_memory(tmp_path: Path) -> None:
+    idle = connected(tmp_path, used=False)
+    # 13 of 800 sockets share 8 pages.
+    assert idle["slow"] > 250
+    assert idle["demoted"] - idle["promoted"] >= idle["slow"]
+
+
+def test_sockets_in_use_stay_in_fast_memory(tmp_path: Path) -> None:
+    used = connected(tmp_path, used=True)
+    assert used["fast"] > 400
+    assert used["slow"] < 50
