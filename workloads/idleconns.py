@@ -140,7 +140,9 @@ sleep 1
 
 VARIANTS = (
     IdleConnections(
-        "idleconns", "memcached: 10,000 connections, of which 32 are busy and the others idle", 1660e3
+        "idleconns",
+        "memcached: 10,000 connections, of which 32 are busy and the others idle",
+        1660e3,
     ),
     IdleConnections(
         "idleconns-poll",
