@@ -54,10 +54,11 @@ def test_results_have_the_budgets_over_the_region(
     assert bound["percent"] == 3
     # One in 20 ms, some of which are late: the sampler shares its core with what it watches.
     assert len(inside) > 0.5 * run["seconds"] / 0.02
-    assert bound["counted"] > 100
-    # One of four processors works, and 3 % of its time are 30 ms a second.
-    assert 5e6 < max(series["budget_ns"][at] for at in inside) < 60e6
-    assert 0 < max(series["cold_bytes"][at] for at in inside) <= (COLD + HOT + 16) << 20
+    assert bound["counted"] > 10
+    # 3 % of the time of the one to five processors that work.
+    assert 5e6 < max(series["budget_ns"][at] for at in inside) < 150e6
+    # perl has copied what was cold.
+    assert 0 < max(series["cold_bytes"][at] for at in inside) <= (2 * COLD + HOT + 16) << 20
 
 
 def test_cold_memory_is_printed_with_its_cost(
