@@ -16,7 +16,7 @@ import pytest
 
 from kloc.base.paths import PROJECT
 from kloc.build.root import Bind, Root
-from support.in_machine import OFF, ON, SELECT, run_script
+from support.in_machine import OFF, ON, SELECT, run_script, split_parts
 
 pytestmark = pytest.mark.machine
 
@@ -152,12 +152,6 @@ def run(directory: Path, script: str, *options: object) -> str:
     """
     setup = f"exec >/run/printed\n{script}"
     return run_script(directory, "kloc", setup, "cat /run/printed", "--with-kloc", *options)
-
-
-def split_parts(printed: str) -> dict[str, str]:
-    """Return the parts of a script's output by name."""
-    split = re.split(r"^== (\w+)\n", printed, flags=re.M)
-    return dict(zip(split[1::2], split[2::2], strict=True))
 
 
 @pytest.fixture(scope="module")

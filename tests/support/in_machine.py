@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,12 @@ def run_script(directory: Path, policy: str, setup: str, command: str, *options:
     script.write_text(setup)
     arguments = ["--policy", policy, "--setup", script, *options]
     return kloc_run(*arguments, "--", "sh", "-ec", command).stdout
+
+
+def split_parts(printed: str) -> dict[str, str]:
+    """Return the parts of a script's output by name: the line "== NAME" comes before each."""
+    split = re.split(r"^== (\w+)\n", printed, flags=re.M)
+    return dict(zip(split[1::2], split[2::2], strict=True))
 
 
 def parse_counts(printed: str) -> dict[str, int]:
