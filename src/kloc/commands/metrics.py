@@ -27,7 +27,7 @@ docs/server.md ("What is it doing?") has the metrics; packaging/grafana has a da
 
 EXAMPLES = (
     ("kloc metrics", "print all metrics"),
-    ("kloc metrics --listen", f"serve them at {LISTEN}"),
+    ("kloc metrics --listen", "serve them at port 9753, on loopback"),
     ("kloc metrics --textfile /run/kloc.prom", "write them to a file"),
 )
 
