@@ -49,6 +49,14 @@ def test_tracepoints_in_the_examples_have_the_fields() -> None:
     assert set(re.findall(r"-e (\w+:\w+)", DOCUMENT)) <= set(events)
 
 
+def test_the_tracepoint_names_the_reasons_of_moves() -> None:
+    policy = (PROJECT / "kernel/files/mm/tiering/policy.h").read_text()
+    (names,) = re.findall(r"^enum tiering_reason \{(.*?)\}", policy, re.M | re.S)
+    reasons = re.findall(r"TIERING_(?:DEMOTED|PROMOTED)_(\w+)", names)
+    named = re.findall(r"\{ (\d+), \"(\w+)\" \}", (EVENTS / "tiering.h").read_text())
+    assert named == [(str(number), reason.lower()) for number, reason in enumerate(reasons)]
+
+
 def test_every_finding_of_doctor_is_explained() -> None:
     code = Path(checks.__file__).read_text()
     made = set(re.findall(r'(?:Finding\(|what(?:, record, selected)? = )"([\w ]+)"', code))

@@ -41,8 +41,8 @@ TRACE_EVENT(tiering_migrate,
 				   { 0, "inactive" }, { 1, "unused" },
 				   { 2, "old" }, { 3, "random" },
 				   { 4, "limit" }, { 5, "pair" },
-				   { 6, "active" }, { 7, "used" },
-				   { 8, "hint" }),
+				   { 6, "cold" }, { 7, "active" },
+				   { 8, "used" }, { 9, "hint" }),
 		  __entry->moved, __entry->failed)
 );
 
