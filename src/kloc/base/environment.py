@@ -41,6 +41,9 @@ DEBIAN = {
 }
 """Debian's packages whose names are not python3- and the name on PyPI."""
 
+PIPX = "pipx_metadata.json"
+"""The file that tells an environment of pipx, which has no pip, from others."""
+
 NOT_IN_DEBIAN = frozenset({"narwhals", "pyaml", "scikit-optimize"})
 """Packages that Debian does not have."""
 
@@ -102,12 +105,10 @@ def lacks(requirements: Sequence[str], user: str) -> Exception:
 def _how_to_install(requirements: Sequence[str]) -> str:
     if PYPROJECT.exists():
         return "start kloc by its launcher, ./kloc, which installs them"
+    prefix = Path(sys.prefix)
     if sys.prefix != sys.base_prefix:
-        pip = (
-            "pipx inject kloc"
-            if "pipx" in Path(sys.prefix).parts
-            else f"{sys.prefix}/bin/pip install"
-        )
+        is_pipx = (prefix / PIPX).exists()
+        pip = "pipx inject kloc" if is_pipx else f"{prefix}/bin/pip install"
         return f"install them: {pip} {' '.join(requirements)}"
     names = [_name(requirement) for requirement in requirements]
     packaged = [DEBIAN.get(name, f"python3-{name}") for name in names if name not in NOT_IN_DEBIAN]

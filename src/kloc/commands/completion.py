@@ -4,8 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 
 SHELLS = ("bash", "zsh", "fish")
+
+NATIVE_ZSH = 3
+"""The first version of argcomplete with code for zsh; Debian 12 has 2."""
+
+BASH_IN_ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+"""Lets zsh understand the code for bash."""
 
 USAGE = (f"[options] {{{','.join(SHELLS)}}}",)
 
@@ -32,5 +39,12 @@ def run(args: argparse.Namespace) -> int:
     """Print the code."""
     from argcomplete.shell_integration import shellcode
 
-    print(shellcode(["kloc"], shell=args.shell))
+    if args.shell == "zsh" and _major_version() < NATIVE_ZSH:
+        print(BASH_IN_ZSH + shellcode(["kloc"], shell="bash"))
+    else:
+        print(shellcode(["kloc"], shell=args.shell))
     return 0
+
+
+def _major_version() -> int:
+    return int(importlib.metadata.version("argcomplete").partition(".")[0])

@@ -147,7 +147,7 @@ def test_installed_package_says_how_to_install_what_is_missing(
         environment.require("curve", "kloc tune")
     asked = f"{sys.prefix}/bin/pip install no-such-package==1 no-such.other>=2,<3"
     assert asked in str(refused.value.hint)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path / "pipx" / "venvs" / "kloc"))
+    (tmp_path / environment.PIPX).touch()
     with pytest.raises(KlocError) as refused:
         environment.require("curve", "kloc tune")
     assert "pipx inject kloc no-such-package==1" in str(refused.value.hint)

@@ -11,6 +11,7 @@ from kloc.base import cache
 from kloc.base.paths import PROJECT
 from kloc.machine import profile
 from kloc.measure import policy, workload
+from support.command import run
 
 ASK = """
 eval "$("$1" completion bash)"
@@ -63,3 +64,12 @@ def completed(line: str) -> set[str]:
 )
 def test_bash_completes(line: str, expected: set[str]) -> None:
     assert completed(line) == expected
+
+
+@pytest.mark.parametrize(("version", "begin"), [("2.0.0", "autoload"), ("3.6.2", "#compdef")])
+def test_zsh_gets_the_code_that_it_understands(
+    version: str, begin: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _: version)
+    assert run("completion", "zsh") == 0
+    assert capsys.readouterr().out.startswith(begin)
