@@ -142,7 +142,7 @@ VARIANTS = (
     IdleConnections(
         "idleconns",
         "memcached: 10,000 connections, of which 32 are busy and the others idle",
-        1660e3,
+        1760e3,
     ),
     IdleConnections(
         "idleconns-poll",
