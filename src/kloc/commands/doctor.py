@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kloc.base import cache, environment, paths, terminal
@@ -15,8 +16,7 @@ from kloc.base.errors import KlocError, UsageError
 from kloc.base.sizes import rounded_size
 from kloc.base.words import plural
 from kloc.build import bootstrap, host, root, space
-from kloc.commands import doctor_server, findings, output
-from kloc.commands.findings import Finding
+from kloc.commands import doctor_server, output
 
 if TYPE_CHECKING:
     from kloc.commands.inventory import Item
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 MEMORY_NEEDED = 6 << 30
 """Bytes: a machine and what runs with it."""
 
+TESTED = ("12", "13")
+"""The releases of Debian that kloc is tested on."""
+
 OLD, UNUSED = "old", "all-unused"
 """The values of --prune."""
 
 USAGE = ("[--json FILE]", "--server [--json FILE]", "--prune [old|all-unused] [--dry-run]")
 
 DESCRIPTION = """\
-List what this host has and lacks for the commands of servers and for the simulated machine, with
-what to do about it, and the size of the cache directory. "--" marks what only some commands need.
-The exit status is 1 if something else is missing.
+List what this host has and lacks, with what to do about it, and the size of the cache directory.
+"--" marks what only some commands need. The exit status is 1 if something else is missing.
 
 With --server, check whether this system can tier its memory, and say what is in the way
 (docs/server.md, "What can be wrong").
@@ -43,9 +45,23 @@ stay.
 
 EXAMPLES = (
     ("kloc doctor", "check this host"),
-    ("kloc doctor --server", "check kernel and tiers"),
+    ("kloc doctor --server", "check the kernel and the tiers of memory"),
     ("kloc doctor --prune all-unused --dry-run", "list unused cache entries"),
 )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One property of the host. If it is not `well`, `remedy` says what to do.
+
+    Without `needed`, some commands work although it is not well.
+    """
+
+    what: str
+    well: bool
+    state: str
+    remedy: str = ""
+    needed: bool = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +90,6 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError("--server changes nothing", "leave --prune out")
         output.check(args)
         return doctor_server.show(args)
-    environment.require("measure", "kloc doctor")
     if args.prune:
         if args.json is not None:
             raise UsageError("--json is for the findings, not for --prune", "leave one of them out")
@@ -82,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         environment.require("measure", "kloc doctor --prune")
         return _prune(args.prune, args.dry_run)
     output.check(args)
-    found = list(findings.of_server())
+    found = [_system(), Finding("python", True, f"{sys.version.split()[0]} in {sys.prefix}")]
     if (lacking := _laboratory()) is not None:
         found.append(lacking)
         content: dict[str, Any] = {"findings": [asdict(finding) for finding in found]}
@@ -191,6 +206,13 @@ def _findings(cached: int) -> Iterator[Finding]:
     )
 
 
+def _system() -> Finding:
+    release = host.os_release()
+    tested = release.get("ID") == "debian" and release.get("VERSION_ID") in TESTED
+    remedy = "kloc is tested on Debian 12 and 13; elsewhere, install the packages it needs yourself"
+    return Finding("system", tested, host.description(), "" if tested else remedy, needed=False)
+
+
 def _packages() -> Finding:
     missing = host.missing()
     if not missing:
@@ -216,8 +238,6 @@ def _enough(what: str, available: int, needed: int, remedy: str) -> Finding:
 def _print(found: Sequence[Finding]) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from kloc.commands import inventory
 
     table = Table(box=None, show_header=False)
     for finding in found:

@@ -37,7 +37,8 @@ def test_needs_are_extras_of_the_project() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     needs = {extra for command in commands.COMMANDS for extra in command.needs}
     # `kloc tune` asks for its own once it knows the optimizer; the others are for installations.
-    assert needs | {"curve", "tune", "pinned", "lab"} == set(project["optional-dependencies"])
+    asked = {"curve", "tune", "pinned", "lab", "metrics"}
+    assert needs | asked == set(project["optional-dependencies"])
 
 
 def test_extras_pin_the_same_version_of_a_package() -> None:

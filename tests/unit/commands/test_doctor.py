@@ -16,8 +16,6 @@ from kloc.base.errors import KlocError, UsageError
 from kloc.build import host, plugin, root
 from kloc.commands import inventory
 from kloc.measure import workload
-from kloc.schemes import damon
-from kloc.server import system
 from support.command import run
 
 DAY = 86400
@@ -197,62 +195,25 @@ def test_options_without_meaning_together_are_refused(
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A server with a package of kloc that has no machine; the root of its kernel's files."""
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A server with a package of kloc that has no machine."""
     monkeypatch.setattr(paths, "PACKAGE", tmp_path / "kloc")
     monkeypatch.setattr(cache, "directory", lambda: pytest.fail("used the cache"))
-    for module in (system, damon):
-        monkeypatch.setattr(module, "ROOT", tmp_path / "root")
-    return tmp_path / "root"
 
 
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
-def test_server_without_anything_is_told_what_each_command_needs(
-    server: Path, capsys: pytest.CaptureFixture[str]
+def test_package_without_the_machine_says_how_to_get_it(
+    server: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("doctor", "--json") == 0
     found = findings(capsys)
-    missing = {"kernel", "memory tiers", "DAMON", "machine"}
-    assert {name for name, finding in found.items() if not finding["well"]} >= missing
-    assert all(found[name]["remedy"] and not found[name]["needed"] for name in missing)
+    assert found["python"]["well"]
+    machine = found["machine"]
+    assert (machine["well"], machine["needed"]) == (False, False)
+    assert "./kloc" in machine["remedy"]
     run("doctor")
-    assert "--  kernel" in capsys.readouterr().out
+    assert "--  machine" in capsys.readouterr().out
 
 
-def test_server_with_kernel_and_tiers_is_well(
-    server: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(server / "sys/kernel/mm/tiering/policy", "none\n")
-    write(server / "sys/kernel/mm/tiering/policies", "none kloc\n")
-    for number in (4, 961):
-        tier = f"sys/devices/virtual/memory_tiering/memory_tier{number}/nodelist"
-        write(server / tier, f"{number // 900}\n")
-    write(server / "sys/devices/system/node/has_cpu", "0\n")
-    write(server / "sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "0\n")
-    assert run("doctor", "--json") == 0
-    found = findings(capsys)
-    assert all(found[name]["well"] for name in ("kernel", "memory tiers", "DAMON"))
-    assert "kloc" in found["kernel"]["state"]
-    assert "nodes 0; nodes 1" in found["memory tiers"]["state"]
-
-
-def test_nodes_in_one_tier_and_a_user_of_damon_are_found(
-    server: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(server / "sys/devices/virtual/memory_tiering/memory_tier4/nodelist", "0-1\n")
-    write(server / "sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "0\n")
-    write(server / "sys/module/damon_reclaim/parameters/enabled", "Y\n")
-    run("doctor", "--json")
-    found = findings(capsys)
-    assert "fewer than two: nodes 0-1" in found["memory tiers"]["state"]
-    assert "damon_reclaim" in found["DAMON"]["state"]
-    assert "echo N" in found["DAMON"]["remedy"]
-
-
-def test_pruning_needs_the_machine(server: Path) -> None:
+def test_pruning_needs_the_machine(server: None) -> None:
     with pytest.raises(KlocError, match="--prune needs the simulated machine"):
         run("doctor", "--prune")
