@@ -147,7 +147,7 @@ VARIANTS = (
     IdleConnections(
         "idleconns-poll",
         "idleconns whose server asks all connections with poll(): none is unused",
-        300e3,
+        480e3,
         server="EVENT_NOEPOLL=1 ",
     ),
 )
