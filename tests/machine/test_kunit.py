@@ -27,6 +27,7 @@ SUITES = {
     "kloc_machine",
     "reloc",
     "tiering-autotiering",
+    "tiering-bounds",
     "tiering-waits",
     "tiering-daemon",
     "tiering-kloc-copies",
@@ -42,6 +43,7 @@ SUITES = {
     "tiering-slab",
     "tiering-spaces",
     "tiering-thermostat",
+    "tiering-thermostat-contexts",
     "tiering-visits",
 }
 
