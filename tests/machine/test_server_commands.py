@@ -175,7 +175,9 @@ def test_the_contexts_file_is_readable_by_root_only_and_has_a_heading(seen: dict
 def test_a_context_is_active_while_its_file_is_open(seen: dict[str, str]) -> None:
     closed, opened, again = (context(seen[name]) for name in ("closed", "open", "closed_again"))
     assert (closed["active"], closed["open"]) == ("0", "0")
-    assert (opened["active"], opened["open"], opened["age"]) == ("1", "1", "0")
+    assert (opened["active"], opened["open"]) == ("1", "1")
+    # A scan may have ended since the file was used.
+    assert int(opened["age"]) <= 1
     assert (again["active"], again["open"]) == ("0", "0")
     assert closed["id"] == opened["id"] == again["id"]
     assert closed["path"] == "/sub/folder/kept"
