@@ -36,7 +36,7 @@ HOW_TO_GET = "start ./kloc in a checkout of the project, which has all files and
 
 def is_checkout() -> bool:
     """Return whether this kloc runs from a checkout, and not from an installed package."""
-    return PYPROJECT.is_file() and PACKAGE == PYPROJECT.parent / "src" / "kloc"
+    return PYPROJECT.is_file() and PYPROJECT.parent / "src" / "kloc" == PACKAGE
 
 
 def shipped(*parts: str) -> Path:

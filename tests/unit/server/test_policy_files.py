@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from kloc.base import paths
 from kloc.base.errors import KlocError, UsageError
 from kloc.machine import profile
 from kloc.measure import policy
-from kloc.base import paths
 from kloc.server import policy_files
 
 

@@ -84,16 +84,19 @@ set_bound "$one" 100
 tiering_select thermostat
 begin thermostat-one/below
 begin thermostat-two
-tiering_check "memory below a cgroup with a bound leaves" tiering_wait 30 is below cold_left -ge 3072
+tiering_check "memory below a cgroup with a bound leaves" \
+	tiering_wait 30 is below cold_left -ge 3072
 tiering_control "memory of another cgroup leaves" is thermostat-two cold_left -ge 64
-tiering_check "it is in the statistics of the cgroup" tiering_wait 10 stat_is "$one" cold -ge 12582912
+tiering_check "it is in the statistics of the cgroup" \
+	tiering_wait 10 stat_is "$one" cold -ge 12582912
 tiering_check "it costs something" tiering_wait 10 stat_is "$one" cost_ns -gt 0
 tiering_control "another cgroup has statistics" stat_is "$two" cold -gt 0
 
 set_bound "$one" 0
 set_bound "$two" 100
 tiering_check "it comes back if the bound is 0" tiering_wait 30 is below cold_left -le 64
-tiering_check "the other's leaves if it has a bound" tiering_wait 30 is thermostat-two cold_left -ge 3072
+tiering_check "the other's leaves if it has a bound" \
+	tiering_wait 30 is thermostat-two cold_left -ge 3072
 set_bound "$two" default
 tiering_check "without a bound, that of the machine holds" \
 	tiering_wait 30 is thermostat-two cold_left -le 64
