@@ -45,7 +45,7 @@ stay.
 
 EXAMPLES = (
     ("kloc doctor", "check this host"),
-    ("kloc doctor --server", "check the kernel and the tiers of memory"),
+    ("kloc doctor --server", "check kernel and tiers"),
     ("kloc doctor --prune all-unused --dry-run", "list unused cache entries"),
 )
 
