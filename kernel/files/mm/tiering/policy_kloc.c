@@ -360,8 +360,16 @@ static bool policy_kloc_fits(const struct tiering_batch *b, const struct knode *
 	return !b->pages || b->kind == kloc_kind(knode);
 }
 
-/* Choose clean folios: a file that was just written may be deleted soon. */
-static bool policy_kloc_choose_clean(struct tiering_node *tn, struct folio *folio)
+/**
+ * policy_kloc_choose_clean() - choose clean folios
+ * @tn: the node
+ * @folio: the folio
+ *
+ * A file that was just written may be deleted soon.
+ *
+ * Return: true if the folio is one.
+ */
+bool policy_kloc_choose_clean(struct tiering_node *tn, struct folio *folio)
 {
 	/* tmpfs pages have no backing store and are always dirty. */
 	return !folio_test_dirty(folio) || folio_test_swapbacked(folio);

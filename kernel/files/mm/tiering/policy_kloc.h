@@ -85,6 +85,7 @@ enum tiering_place policy_kloc_place_active(struct tiering_node *tn,
 					    const struct tiering_alloc *alloc);
 bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
 		      unsigned int history);
+bool policy_kloc_choose_clean(struct tiering_node *tn, struct folio *folio);
 bool policy_kloc_choose_unused(struct tiering_node *tn, struct folio *folio);
 void policy_kloc_knode_active(struct tiering_node *tn, struct knode *knode);
 void policy_kloc_period(struct tiering_node *tn);

@@ -174,6 +174,9 @@ void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c)
 			knode_put(knode);
 		cond_resched();
 	}
+	/* The last look has found the last context: what is known of the cost stays. */
+	if (!looks)
+		return;
 	c->part = clamp_t(u64, div64_u64((u64)looks * THERMOSTAT_PARTS, all), 1,
 			  THERMOSTAT_PARTS);
 	c->cost = mul_u64_u32_div(cost, THERMOSTAT_PARTS, c->part);
@@ -342,8 +345,7 @@ static bool thermostat_choose_leaving(struct tiering_node *tn, struct folio *fol
 
 	if (mapping && READ_ONCE(mapping->nrpages) > TIERING_REGION_PAGES)
 		return policy_kloc_choose_unused(tn, folio);
-	/* A file that was just written may be deleted soon. */
-	return !folio_test_dirty(folio) || folio_test_swapbacked(folio);
+	return policy_kloc_choose_clean(tn, folio);
 }
 
 /* Take pages of the contexts of a queue, on a node, or in slow memory if it is NUMA_NO_NODE. */
@@ -391,6 +393,8 @@ struct policy_thermostat_contexts *policy_thermostat_contexts_make(struct tierin
 		return NULL;
 	c->index = tn->index;
 	c->began = ktime_get_mono_fast_ns();
+	/* It may be that of an earlier selection. */
+	WRITE_ONCE(thermostat_is_over, false);
 	return c;
 }
 
