@@ -7,17 +7,10 @@
 . ./_kloc.sh
 
 kloc_begin 12
-thermostat=$tiering/thermostat
 tiering_select thermostat-kloc || tiering_skip "needs the policy thermostat-kloc"
-tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
-	     $thermostat/visit_ns $thermostat/fault_ns
+
 # A period is 16 scans of 20 ms.
-echo 20000 >$tiering/scan_us
-echo 16 >$thermostat/rounds
-echo 100 >$thermostat/sample_percent
-echo 1000 >$thermostat/visit_ns
-echo 0 >$thermostat/fault_ns
-echo 0 >$thermostat/slowdown_bp
+tiering_thermostat 20000 16 0 1000
 
 tiering_clean() {
 	[ -z "$program" ] || kill $program 2>/dev/null

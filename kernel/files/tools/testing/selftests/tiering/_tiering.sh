@@ -101,6 +101,21 @@ tiering_prepare() { # the part of tiering_begin that needs no tiers
 	echo 0 >/sys/kernel/mm/numa/demotion_enabled
 }
 
+# tiering_thermostat SCAN_US ROUNDS SLOWDOWN_BP VISIT_NS: set up the policy thermostat, which then
+# looks at all memory in a period and whose counting costs nothing; set $thermostat to its folder
+tiering_thermostat() {
+	thermostat=$tiering/thermostat
+	[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
+	tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
+		     $thermostat/visit_ns $thermostat/fault_ns
+	echo "$1" >$tiering/scan_us
+	echo "$2" >$thermostat/rounds
+	echo "$3" >$thermostat/slowdown_bp
+	echo "$4" >$thermostat/visit_ns
+	echo 100 >$thermostat/sample_percent
+	echo 0 >$thermostat/fault_ns
+}
+
 tiering_select() { # NAME: select a policy
 	sh -c 'echo "$0" >"$1"' "$1" $tiering/policy 2>/dev/null
 }

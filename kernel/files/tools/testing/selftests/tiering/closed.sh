@@ -11,21 +11,12 @@ options="exec pins direct remote ksm swap uffd ptrace perf lost"
 modes="1 2"
 also="pins remote uffd"
 tiering_begin 35
-thermostat=$tiering/thermostat
 ksm=/sys/kernel/mm/ksm
-[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
-tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
-	     $thermostat/visit_ns $thermostat/fault_ns \
-	     $ksm/run $ksm/sleep_millisecs $ksm/pages_to_scan
+tiering_save $ksm/run $ksm/sleep_millisecs $ksm/pages_to_scan
 tiering_log_begin "closed $$"
 swap= program= found=0
 # A period is 8 scans of 5 ms. All memory is cold enough, and counted for ever.
-echo 5000 >$tiering/scan_us
-echo 8 >$thermostat/rounds
-echo 100 >$thermostat/sample_percent
-echo 10000 >$thermostat/slowdown_bp
-echo 10 >$thermostat/visit_ns
-echo 0 >$thermostat/fault_ns
+tiering_thermostat 5000 8 10000 10
 
 tiering_clean() {
 	[ -z "$program" ] || kill $program 2>/dev/null

@@ -9,18 +9,9 @@
 
 options="nothing lost busy"
 tiering_begin 10
-thermostat=$tiering/thermostat
-[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
-tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
-	     $thermostat/visit_ns $thermostat/fault_ns
 tiering_log_begin "closed_after $$"
 # A period is 8 scans of 5 ms. All memory is cold enough, and counted for ever.
-echo 5000 >$tiering/scan_us
-echo 8 >$thermostat/rounds
-echo 100 >$thermostat/sample_percent
-echo 10000 >$thermostat/slowdown_bp
-echo 10 >$thermostat/visit_ns
-echo 0 >$thermostat/fault_ns
+tiering_thermostat 5000 8 10000 10
 
 tiering_clean() {
 	[ -z "$program" ] || kill $program 2>/dev/null

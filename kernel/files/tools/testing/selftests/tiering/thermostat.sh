@@ -7,17 +7,10 @@
 . ./_tiering.sh
 
 tiering_begin 19
-thermostat=$tiering/thermostat
 counts=/sys/kernel/debug/tiering/thermostat
-[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
-tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
-	     $thermostat/visit_ns $thermostat/fault_ns
+
 # A period is 16 scans of 20 ms, and looks at all memory.
-echo 20000 >$tiering/scan_us
-echo 16 >$thermostat/rounds
-echo 100 >$thermostat/sample_percent
-echo 1000 >$thermostat/visit_ns
-echo 0 >$thermostat/fault_ns
+tiering_thermostat 20000 16 300 1000
 
 # begin OPTION HOT COLD RATE: start the program
 begin() {
@@ -46,7 +39,6 @@ tiering_clean() {
 }
 
 tiering_select naive
-echo 300 >$thermostat/slowdown_bp
 begin huge 8 32 0
 sleep 2
 tiering_control "naive moves cold memory" is cold_left -gt 0

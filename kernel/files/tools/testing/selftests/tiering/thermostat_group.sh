@@ -7,10 +7,6 @@
 . ./_tiering.sh
 
 tiering_begin 17
-thermostat=$tiering/thermostat
-[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
-tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
-	     $thermostat/visit_ns $thermostat/fault_ns
 tiering_group thermostat-one memory
 tiering_group thermostat-two memory
 one=$groups/thermostat-one
@@ -36,7 +32,7 @@ tiering_clean() {
 	rmdir "$one/below" "$one" "$two" 2>/dev/null
 }
 
-# begin GROUP: start a program that visits 16 MiB 200,000 times a second, which costs 20 %
+# begin GROUP: start a program that visits 16 MiB 200,000 times a second, which costs 2 %
 begin() {
 	tiering_in_group "$1" visits huge 600 8 16 200000 >"$dir/$(basename "$1")" &
 }
@@ -65,13 +61,9 @@ bound_is() { # GROUP VALUE
 	[ "$(cat "$1/memory.tiering.slowdown")" = "$2" ]
 }
 
-# A period is 16 scans of 20 ms, and looks at all memory.
-echo 20000 >$tiering/scan_us
-echo 16 >$thermostat/rounds
-echo 100 >$thermostat/sample_percent
-echo 1000 >$thermostat/visit_ns
-echo 0 >$thermostat/fault_ns
-echo 0 >$thermostat/slowdown_bp
+# A period is 16 scans of 20 ms. No region takes more than its part of a budget, however many
+# regions the node has: such a region would stay without a closer look.
+tiering_thermostat 20000 16 0 100
 
 tiering_check "a new cgroup has no bound" bound_is "$one" default
 tiering_check "a bound has two digits after the point" set_bound "$one" 2.5
