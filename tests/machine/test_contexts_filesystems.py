@@ -124,11 +124,12 @@ def test_large_folios_of_xfs_move_without_being_split(tmp_path: Path) -> None:
     assert sum(size for size in sizes if size >= 16) > sum(sizes) / 2
 
 
-# A file that is in slow memory except for one page, the 1024th.
+# A file that is in slow memory except for one page, the 1024th. Each page is written at once: those
+# that several writes touch count as used, and are promoted before the file is looked at.
 ONE_PAGE = f"""
 {FAST_PAGES}
-numactl --membind=1 head -c 4190208 /dev/zero >/data/file
-numactl --membind=0 head -c 4096 /dev/zero >>/data/file
+numactl --membind=1 dd status=none if=/dev/zero bs=4190208 count=1 >/data/file
+numactl --membind=0 dd status=none if=/dev/zero bs=4096 count=1 >>/data/file
 sync
 echo before $(fast_pages /data/file)
 {SCARCE}
