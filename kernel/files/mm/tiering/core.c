@@ -120,6 +120,8 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_records_key);
 	if (policy->needs & TIERING_USES)
 		static_branch_enable_cpuslocked(&tiering_uses_key);
+	if (policy->needs & TIERING_COUNTS)
+		static_branch_enable_cpuslocked(&tiering_counts_key);
 	if (policy->needs & TIERING_HINTS)
 		static_branch_enable_cpuslocked(&tiering_hints_key);
 	if (policy->needs & TIERING_ROOM)
@@ -136,6 +138,7 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_places_key);
 	static_branch_disable_cpuslocked(&tiering_files_key);
 	static_branch_disable_cpuslocked(&tiering_uses_key);
+	static_branch_disable_cpuslocked(&tiering_counts_key);
 	static_branch_disable_cpuslocked(&tiering_hints_key);
 	static_branch_disable_cpuslocked(&tiering_records_key);
 	static_branch_disable_cpuslocked(&tiering_room_key);
@@ -269,7 +272,7 @@ static bool tiering_is_consistent(const struct tiering_policy *policy)
 	       !policy->hint_fault == !(needs & TIERING_HINTS) &&
 	       !(policy->fill_demote || policy->fill_promote || policy->period) ==
 	       !(needs & TIERING_MOVES) &&
-	       (!policy->note_use || needs & TIERING_USES) &&
+	       !policy->count_use == !(needs & TIERING_COUNTS) &&
 	       (!policy->knode_active || needs & TIERING_KNODES) &&
 	       (!policy->waits || policy->fill_promote) &&
 	       (!policy->hint_room || needs & TIERING_HINTS) &&
@@ -277,6 +280,7 @@ static bool tiering_is_consistent(const struct tiering_policy *policy)
 	       !policy->slab_new_cold == !slabs &&
 	       (!(needs & (TIERING_SLABS | TIERING_VISITS)) || needs & TIERING_MOVES) &&
 	       (needs & TIERING_RECORDS) != TIERING_RECORDS &&
+	       (!(needs & TIERING_COUNTS) || needs & TIERING_USES) &&
 	       (!(needs & TIERING_KNODES) || tiering_grouping);
 }
 

@@ -5,6 +5,7 @@
 #ifndef _MM_TIERING_INTERNAL_H
 #define _MM_TIERING_INTERNAL_H
 
+#include <linux/jump_label.h>
 #include <linux/srcu.h>
 
 #include "grouping.h"
@@ -64,6 +65,8 @@ void tiering_page_move(struct folio *src, struct folio *dst,
 		       enum tiering_reason why);
 
 /* sample.c */
+DECLARE_STATIC_KEY_FALSE(tiering_counts_key);
+
 void tiering_note_move(struct folio *src, struct folio *dst, enum tiering_reason why);
 
 /* daemon.c */

@@ -56,6 +56,16 @@ struct tiering_space;
 #define TIERING_VISITS		BIT(10)	/* the visits of regions can be counted; needs
 					 * TIERING_MOVES
 					 */
+#define TIERING_COUNTS		BIT(11)	/* uses of page cache are counted; needs
+					 * TIERING_USES
+					 */
+
+/*
+ * With TIERING_COUNTS, one of so many uses on a CPU is counted: calls for all would have
+ * CPUs that read the same file wait for each other. A prime: programs that use files in
+ * turn, with powers of two of pages, would have all uses counted for one of them.
+ */
+#define TIERING_USES_EACH	17
 
 /**
  * enum tiering_place - where new pages should go
@@ -509,13 +519,13 @@ struct tiering_policy {
 		     unsigned int history);
 
 	/**
-	 * @note_use: note the first use of a page cache folio in this scan, in slow or in
-	 * fast memory; optional, needs TIERING_USES
-	 * @folio: the folio
+	 * @count_use: count TIERING_USES_EACH uses of page cache, in slow or in fast
+	 * memory; needs TIERING_COUNTS
+	 * @folio: the folio that was used last
 	 *
 	 * Context: as @used.
 	 */
-	void (*note_use)(struct folio *folio);
+	void (*count_use)(struct folio *folio);
 
 	/**
 	 * @knode_active: note that a context has become active; needs TIERING_KNODES

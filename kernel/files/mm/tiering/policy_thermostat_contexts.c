@@ -3,8 +3,8 @@
  * The policy thermostat-kloc: the contexts that leave and come back within the bound.
  *
  * Each period looks at contexts, one after the other, and compares them with the regions of
- * its sample by their visits a page. A visit of page cache is the first use of a folio in a
- * scan.
+ * its sample by their visits a page. A visit of page cache is a use of a folio, by a call
+ * that reads or writes it.
  *
  * A file that has more pages than a region leaves page by page: those that were not used in
  * the last eight scans. They come back page by page, if slow memory costs too much.
@@ -116,7 +116,9 @@ static int thermostat_by_density(const void *a, const void *b)
 
 static unsigned long thermostat_rate(atomic_t *uses, u64 ns)
 {
-	return div64_u64((u64)atomic_xchg(uses, 0) * NSEC_PER_SEC, max(ns, 1ULL));
+	u64 counted = (u32)atomic_xchg(uses, 0);
+
+	return mul_u64_u64_div_u64(counted * TIERING_USES_EACH, NSEC_PER_SEC, max(ns, 1ULL));
 }
 
 /*

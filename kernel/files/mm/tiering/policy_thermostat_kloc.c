@@ -21,8 +21,7 @@
 /* Of the last eight scans, those in which a page is used that comes back alone. */
 #define THERMOSTAT_USES		4
 
-/* Count the first use of a folio in a scan. */
-static void thermostat_kloc_note_use(struct folio *folio)
+static void thermostat_kloc_count_use(struct folio *folio)
 {
 	struct knode *knode = kloc_knode_in(folio_mapping(folio));
 
@@ -108,11 +107,12 @@ static void thermostat_kloc_exit_node(struct tiering_node *tn)
 
 static struct tiering_policy policy_thermostat_kloc = {
 	.name		= "thermostat-kloc",
-	.needs		= TIERING_MOVES | TIERING_VISITS | TIERING_KNODES | TIERING_USES,
+	.needs		= TIERING_MOVES | TIERING_VISITS | TIERING_KNODES | TIERING_USES |
+			  TIERING_COUNTS,
 	.init_node	= thermostat_kloc_init_node,
 	.exit_node	= thermostat_kloc_exit_node,
 	.used		= thermostat_kloc_used,
-	.note_use	= thermostat_kloc_note_use,
+	.count_use	= thermostat_kloc_count_use,
 	.period		= policy_thermostat_period,
 	.fill_demote	= thermostat_kloc_fill_demote,
 	.fill_promote	= thermostat_kloc_fill_promote,

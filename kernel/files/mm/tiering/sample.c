@@ -67,8 +67,6 @@ static noinline void tiering_note_use(struct folio *folio)
 	rcu_read_lock();
 	history = tiering_page_use(folio);
 	policy = rcu_dereference(tiering_selected);
-	if (history && policy && policy->note_use)
-		policy->note_use(folio);
 	if (history && tiering_is_slow(folio_nid(folio))) {
 		tn = rcu_dereference(tiering_near[folio_nid(folio)]);
 		/* Do not promote for a task that must not use memory of that node. */
@@ -80,19 +78,49 @@ static noinline void tiering_note_use(struct folio *folio)
 	rcu_read_unlock();
 }
 
+DEFINE_STATIC_KEY_FALSE(tiering_counts_key);
+
+/* Uses on this CPU since one was counted. */
+static DEFINE_PER_CPU(unsigned int, tiering_uses);
+
+/* Test whether a use is one that is counted. */
+static bool tiering_use_counts(void)
+{
+	if (!static_branch_unlikely(&tiering_counts_key) ||
+	    this_cpu_inc_return(tiering_uses) < TIERING_USES_EACH)
+		return false;
+	this_cpu_write(tiering_uses, 0);
+	return true;
+}
+
+/* Count a use, and those on this CPU that it stands for. */
+static noinline void tiering_count_use(struct folio *folio)
+{
+	const struct tiering_policy *policy;
+
+	rcu_read_lock();
+	policy = rcu_dereference(tiering_selected);
+	if (policy && policy->count_use && !folio_test_anon(folio))
+		policy->count_use(folio);
+	rcu_read_unlock();
+}
+
 /* Called by tiering_folio_used(). */
 void __tiering_folio_used(struct folio *folio)
 {
-	bool noted;
+	bool noted, counted;
 
 	/*
 	 * The fast path of most uses. Disabled preemption is an RCU read-side section.
 	 */
 	preempt_disable();
 	noted = tiering_page_is_noted(folio);
+	counted = tiering_use_counts();
 	preempt_enable();
 	if (!noted)
 		tiering_note_use(folio);
+	if (counted)
+		tiering_count_use(folio);
 }
 
 /* Called by tiering_folio_added(). */

@@ -23,6 +23,10 @@ static bool register_test_used(struct tiering_node *tn, struct folio *folio,
 	return false;
 }
 
+static void register_test_count(struct folio *folio)
+{
+}
+
 static int register_test_hint_fault(struct tiering_node *tn, struct folio *folio,
 				    unsigned int history, int cpu_nid)
 {
@@ -90,6 +94,24 @@ static void register_test_slabs_need_moves(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, tiering_is_consistent(&policy));
 }
 
+/* TIERING_COUNTS needs its operation, and uses to count. */
+static void register_test_counts_need_uses(struct kunit *test)
+{
+	struct tiering_policy policy = {
+		.needs = TIERING_USES | TIERING_COUNTS,
+		.used = register_test_used,
+	};
+
+	KUNIT_EXPECT_FALSE(test, tiering_is_consistent(&policy));
+	policy.count_use = register_test_count;
+	KUNIT_EXPECT_TRUE(test, tiering_is_consistent(&policy));
+	policy.needs = TIERING_USES;
+	KUNIT_EXPECT_FALSE(test, tiering_is_consistent(&policy));
+	policy.needs = TIERING_COUNTS;
+	policy.used = NULL;
+	KUNIT_EXPECT_FALSE(test, tiering_is_consistent(&policy));
+}
+
 /* TIERING_HINTS needs its operation, and the history of a record for itself. */
 static void register_test_hints_have_the_history(struct kunit *test)
 {
@@ -120,6 +142,7 @@ static struct kunit_case register_test_cases[] = {
 	KUNIT_CASE(register_test_needs_have_operations),
 	KUNIT_CASE(register_test_operations_have_needs),
 	KUNIT_CASE(register_test_slabs_need_moves),
+	KUNIT_CASE(register_test_counts_need_uses),
 	KUNIT_CASE(register_test_hints_have_the_history),
 	KUNIT_CASE(register_test_nothing_is_consistent),
 	{}

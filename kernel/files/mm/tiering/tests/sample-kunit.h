@@ -87,11 +87,33 @@ static void sample_test_bound(struct kunit *test)
 	folio_put(folio);
 }
 
+/* One of TIERING_USES_EACH uses is counted while a policy asks for it. */
+static void sample_test_counted(struct kunit *test)
+{
+	unsigned int i, counted = 0;
+
+	preempt_disable();
+	for (i = 0; i < TIERING_USES_EACH; i++)
+		counted += tiering_use_counts();
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, counted, 0);
+
+	static_branch_enable(&tiering_counts_key);
+	preempt_disable();
+	this_cpu_write(tiering_uses, 0);
+	for (i = 0; i < 3 * TIERING_USES_EACH; i++)
+		counted += tiering_use_counts();
+	preempt_enable();
+	static_branch_disable(&tiering_counts_key);
+	KUNIT_EXPECT_EQ(test, counted, 3);
+}
+
 static struct kunit_case sample_test_cases[] = {
 	KUNIT_CASE(sample_test_unused),
 	KUNIT_CASE(sample_test_contended),
 	KUNIT_CASE(sample_test_lock),
 	KUNIT_CASE(sample_test_bound),
+	KUNIT_CASE(sample_test_counted),
 	{}
 };
 
