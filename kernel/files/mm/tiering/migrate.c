@@ -702,7 +702,7 @@ static void tiering_stayed(const struct tiering_batch *b, struct folio *folio)
 	}
 	rcu_read_lock();
 	tiering_page_use(folio);
-	knode = tiering_grouping->find(folio_mapping(folio));
+	knode = tiering_grouping->find(tiering_mapping_of(folio));
 	if (knode)
 		tiering_grouping->note(knode, folio_nid(folio));
 	rcu_read_unlock();

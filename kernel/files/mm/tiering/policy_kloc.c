@@ -233,7 +233,7 @@ bool policy_kloc_used(struct tiering_node *tn, struct folio *folio,
 
 	if (hweight_long(history) < READ_ONCE(policy_kloc_promote_uses.value))
 		return false;
-	knode = kloc_knode_in(folio_mapping(folio));
+	knode = kloc_knode_in(tiering_mapping_of(folio));
 	return knode && kloc_takes_part(knode);
 }
 

@@ -341,13 +341,25 @@ unsigned int policy_thermostat_contexts_count(const struct policy_thermostat_con
 	return c->count;
 }
 
+static bool thermostat_is_of_large(struct folio *folio)
+{
+	const struct address_space *mapping;
+	bool is_large;
+
+	rcu_read_lock();
+	mapping = tiering_mapping_of(folio);
+	is_large = mapping && READ_ONCE(mapping->nrpages) > TIERING_REGION_PAGES;
+	rcu_read_unlock();
+	return is_large;
+}
+
+/* What is used through mappings has no visits that are counted: a program, for example. */
 static bool thermostat_choose_leaving(struct tiering_node *tn, struct folio *folio)
 {
-	struct address_space *mapping = folio_mapping(folio);
-
-	if (mapping && READ_ONCE(mapping->nrpages) > TIERING_REGION_PAGES)
+	if (thermostat_is_of_large(folio))
 		return policy_kloc_choose_unused(tn, folio);
-	return policy_kloc_choose_clean(tn, folio);
+	return policy_kloc_choose_clean(tn, folio) &&
+	       !(folio_mapped(folio) && tiering_was_referenced(folio));
 }
 
 /* Take pages of the contexts of a queue, on a node, or in slow memory if it is NUMA_NO_NODE. */

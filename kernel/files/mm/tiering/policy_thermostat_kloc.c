@@ -23,7 +23,7 @@
 
 static void thermostat_kloc_count_use(struct folio *folio)
 {
-	struct knode *knode = kloc_knode_in(folio_mapping(folio));
+	struct knode *knode = kloc_knode_in(tiering_mapping_of(folio));
 
 	if (!knode)
 		return;

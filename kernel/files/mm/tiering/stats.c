@@ -121,6 +121,23 @@ enum tiering_kind tiering_mapping_kind(const struct address_space *mapping)
 }
 
 /**
+ * tiering_mapping_of() - get the file or the block device of a folio that is not locked
+ * @folio: the folio, which the caller holds
+ *
+ * A folio of tmpfs in the swap cache has none: it may leave it at any time, and with it
+ * what folio_mapping() looks at.
+ *
+ * Context: RCU read-side critical section.
+ * Return: the mapping; NULL if the folio is in none.
+ */
+struct address_space *tiering_mapping_of(struct folio *folio)
+{
+	struct address_space *mapping = READ_ONCE(folio->mapping);
+
+	return (unsigned long)mapping & PAGE_MAPPING_FLAGS ? NULL : mapping;
+}
+
+/**
  * tiering_kind_of() - get the kind of a folio
  * @folio: the folio, which the caller holds or has locked
  *
@@ -133,7 +150,7 @@ enum tiering_kind tiering_kind_of(struct folio *folio)
 
 	if (folio_test_anon(folio))
 		return TIERING_ANON;
-	mapping = folio_mapping(folio);
+	mapping = tiering_mapping_of(folio);
 	return mapping ? tiering_mapping_kind(mapping) : TIERING_FILE;
 }
 
