@@ -55,6 +55,5 @@ struct tiering_grouping {
 void tiering_register_grouping(const struct tiering_grouping *grouping);
 void tiering_context_active(struct knode *knode);
 int tiering_fast_nid(void);
-int tiering_node_index(int nid);
 
 #endif /* _MM_TIERING_GROUPING_H */

@@ -60,6 +60,9 @@ struct tiering_space;
 					 * TIERING_USES
 					 */
 
+/* Daemons do not wait for memory: others wait for the locks that they hold. */
+#define TIERING_GFP		(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)
+
 /*
  * With TIERING_COUNTS, one of so many uses on a CPU is counted: calls for all would have
  * CPUs that read the same file wait for each other. A prime: programs that use files in
@@ -711,6 +714,7 @@ int tiering_register(struct tiering_policy *policy);
 
 /* nodes.c */
 bool tiering_is_slow(int nid);
+int tiering_node_index(int nid);
 int tiering_better_node(struct folio *folio, int cpu_nid);
 
 /* room.c */

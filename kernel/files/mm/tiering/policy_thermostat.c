@@ -16,8 +16,10 @@
  * it, and the faults that count visits do so, too.
  */
 #include <linux/init.h>
+#include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/list_sort.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -39,10 +41,10 @@
 #define POLICY_THERMOSTAT_FOUND		1
 
 /*
- * A region that takes more than a part of the budget is hot without a closer look: as many
- * parts as there are regions, and no more than this.
+ * A region that takes more than a part of its group's budget is hot without a closer look: as
+ * many parts as the group has regions, and no more than this.
  */
-#define POLICY_THERMOSTAT_HOT		50UL
+#define POLICY_THERMOSTAT_HOT		50
 
 /* Protects the list of nodes. */
 DEFINE_MUTEX(policy_thermostat_mutex);
@@ -204,7 +206,7 @@ static unsigned long policy_thermostat_draw(int nid, unsigned long want,
 	unsigned int misses = 0;
 
 	want = min(want, POLICY_THERMOSTAT_SAMPLE);
-	while (count < want && misses < POLICY_THERMOSTAT_MISSES) {
+	while (count < want && misses < POLICY_THERMOSTAT_MISSES && !kthread_should_stop()) {
 		struct tiering_region *region = tiering_region_sample(nid);
 
 		cond_resched();
@@ -225,10 +227,10 @@ static unsigned long policy_thermostat_share(unsigned long regions)
 }
 
 /*
- * Draw a sample of slow memory. Nothing is known of these regions: parts that are in fast
- * memory stay there until the visits have been counted.
+ * Draw a sample of a node of slow memory. Nothing is known of these regions: parts that are
+ * in fast memory stay there until the visits have been counted.
  */
-static void policy_thermostat_draw_slow(struct policy_thermostat *t, int slow)
+static void policy_thermostat_draw_node(struct policy_thermostat *t, int slow)
 {
 	struct tiering_region *region;
 	LIST_HEAD(found);
@@ -240,20 +242,36 @@ static void policy_thermostat_draw_slow(struct policy_thermostat *t, int slow)
 	list_splice(&found, &t->cold);
 }
 
+/* Draw samples of all slow memory of which the node is the nearest one of fast memory. */
+static void policy_thermostat_draw_slow(struct tiering_node *tn)
+{
+	bool is_near;
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY) {
+		rcu_read_lock();
+		is_near = tiering_node_index(nid) == tn->index;
+		rcu_read_unlock();
+		if (is_near && tiering_is_slow(nid))
+			policy_thermostat_draw_node(tn->priv, nid);
+	}
+}
+
 /*
  * Begin a period: draw a sample of fast memory, and watch its huge pages. What has come to
  * slow memory without this policy, or was lost as its mapping has changed, is found by a
  * sample of slow memory.
  */
-static void policy_thermostat_begin(struct policy_thermostat *t, int slow)
+static void policy_thermostat_begin(struct tiering_node *tn)
 {
+	struct policy_thermostat *t = tn->priv;
+
 	policy_thermostat_drop_gone(t);
 	policy_thermostat_drop_joining(t);
 	t->regions = tiering_regions_of(t->nid);
 	t->count = policy_thermostat_draw(t->nid, policy_thermostat_share(t->regions),
 					  &t->sampled);
-	if (slow != NUMA_NO_NODE)
-		policy_thermostat_draw_slow(t, slow);
+	policy_thermostat_draw_slow(tn);
 	policy_thermostat_assign_all(t);
 	list_sort(NULL, &t->sampled, policy_thermostat_by_mm);
 	list_sort(NULL, &t->leaving, policy_thermostat_by_mm);
@@ -294,18 +312,27 @@ static void policy_thermostat_count(struct policy_thermostat *t, struct list_hea
 	}
 }
 
-static void policy_thermostat_update(struct policy_thermostat *t)
+static unsigned int policy_thermostat_nodes_now(void)
 {
-	policy_thermostat_charge(t, max(READ_ONCE(policy_thermostat_count_nodes), 1));
+	return max(READ_ONCE(policy_thermostat_count_nodes), 1);
+}
+
+/* Estimate how many regions of fast memory a group has, by its part of the sample. */
+static u64 policy_thermostat_regions(const struct policy_thermostat *t,
+				     const struct policy_thermostat_group *group)
+{
+	return mul_u64_u64_div_u64(group->sampled, max(t->regions, t->count),
+				   max(t->count, 1UL));
 }
 
 static bool policy_thermostat_is_hot(const struct policy_thermostat *t,
 				     const struct tiering_region *region)
 {
 	const struct policy_thermostat_group *group = region->group;
-	unsigned long parts = clamp(t->regions, 1UL, POLICY_THERMOSTAT_HOT);
+	u64 parts = clamp_t(u64, policy_thermostat_regions(t, group), 1,
+			    POLICY_THERMOSTAT_HOT);
 
-	return policy_thermostat_cost(region->rate) > group->budget / parts;
+	return policy_thermostat_cost(region->rate) > div64_u64(group->budget, parts);
 }
 
 /*
@@ -331,7 +358,7 @@ static void policy_thermostat_drop_hot(struct policy_thermostat *t)
 static void policy_thermostat_split(struct policy_thermostat *t)
 {
 	policy_thermostat_close(t);
-	policy_thermostat_update(t);
+	policy_thermostat_estimate(t, policy_thermostat_nodes_now());
 	policy_thermostat_drop_hot(t);
 	policy_thermostat_count(t, &t->sampled, NULL);
 	tiering_regions_split(&t->sampled);
@@ -347,7 +374,7 @@ static void policy_thermostat_check(struct policy_thermostat *t)
 	policy_thermostat_drop_gone(t);
 	policy_thermostat_count(t, &t->leaving, NULL);
 	policy_thermostat_count(t, &t->cold, NULL);
-	policy_thermostat_update(t);
+	policy_thermostat_charge(t, policy_thermostat_nodes_now());
 	policy_thermostat_correct(t, &t->cold, &back);
 	list_sort(NULL, &t->cold, policy_thermostat_by_mm);
 	tiering_regions_open(&back);
@@ -403,12 +430,14 @@ static void policy_thermostat_join(struct policy_thermostat *t)
 	tiering_region_free(region);
 }
 
-static void policy_thermostat_round(struct policy_thermostat *t, int slow)
+static void policy_thermostat_round(struct tiering_node *tn)
 {
+	struct policy_thermostat *t = tn->priv;
+
 	if (!t->round)
 		t->rounds = READ_ONCE(policy_thermostat_settings.rounds);
 	if (!t->round)
-		policy_thermostat_begin(t, slow);
+		policy_thermostat_begin(tn);
 	else if (t->round == t->rounds / 4)
 		policy_thermostat_split(t);
 	else if (t->round == t->rounds / 2)
@@ -434,7 +463,7 @@ void policy_thermostat_period(struct tiering_node *tn)
 
 	mutex_lock(&t->lock);
 	t->counts = READ_ONCE(tn->counts);
-	policy_thermostat_round(t, READ_ONCE(tn->slow));
+	policy_thermostat_round(tn);
 	mutex_unlock(&t->lock);
 }
 

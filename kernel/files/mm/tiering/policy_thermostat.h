@@ -35,9 +35,12 @@ extern struct policy_thermostat_settings policy_thermostat_settings;
  * @list: link in the list of the node
  * @memcg: the cgroup with this bound, which the budget holds; NULL for all memory of no
  *	such cgroup
- * @cpu_ns: processor time at the last update, with that of descendants, ns
- * @used: processor time between the last two updates, ns
- * @visits: visits that were counted since the last update
+ * @cpu_ns: processor time at the last charge, with that of descendants, ns
+ * @now_ns: processor time at the last estimate, ns
+ * @used: processor time between these, ns
+ * @busy: processor time that was used when the memory was used last, ns a second
+ * @sampled: regions in the sample of this period
+ * @visits: visits that were counted since the last charge
  * @counted: visits that were counted since there is the budget
  * @budget: the cost that slow memory may have, ns a second
  * @left: what is left of the budget while regions are chosen
@@ -49,7 +52,10 @@ struct policy_thermostat_group {
 	struct list_head list;
 	struct mem_cgroup *memcg;
 	u64 cpu_ns;
+	u64 now_ns;
 	s64 used;
+	u64 busy;
+	unsigned long sampled;
 	u64 visits;
 	u64 counted;
 	u64 budget;
@@ -73,7 +79,7 @@ struct policy_thermostat_group {
  * @joining: regions that are to be huge pages again
  * @regions: regions of fast memory when the period began
  * @count: size of the sample
- * @began: time of the last update of the budgets, ns
+ * @began: time of the last charge of the budgets, ns
  * @groups: the budgets
  * @others: the budget of memory of no cgroup with a bound, the first of @groups
  * @counts: the daemon of this node counts what there is once
@@ -120,6 +126,7 @@ void policy_thermostat_groups_exit(struct policy_thermostat *t);
 void policy_thermostat_assign_all(struct policy_thermostat *t);
 u64 policy_thermostat_cost(unsigned long rate);
 u64 policy_thermostat_budget(unsigned long bp, u64 cpu_ns, u64 visits, u64 elapsed);
+void policy_thermostat_estimate(struct policy_thermostat *t, unsigned int nodes);
 void policy_thermostat_charge(struct policy_thermostat *t, unsigned int nodes);
 void policy_thermostat_classify(struct policy_thermostat *t, struct list_head *sampled,
 				struct list_head *leaving, unsigned long count,

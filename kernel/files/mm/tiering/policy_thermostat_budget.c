@@ -22,6 +22,9 @@
 /* The part of the budget that page cache may exchange in a period, though it is spent. */
 #define POLICY_THERMOSTAT_SWAP		8
 
+/* A group rests while it uses less of a processor than one part of these. */
+#define POLICY_THERMOSTAT_IDLE		64
+
 /* The largest number of cgroups that have a budget of their own. */
 #define POLICY_THERMOSTAT_GROUPS	256
 
@@ -37,8 +40,10 @@ static u64 policy_thermostat_all_ns(void)
 
 	for_each_possible_cpu(cpu) {
 		kcpustat_cpu_fetch(&stat, cpu);
+		/* The times of tasks, and so of cgroups, may include those of interrupts. */
 		sum += stat.cpustat[CPUTIME_USER] + stat.cpustat[CPUTIME_NICE] +
-		       stat.cpustat[CPUTIME_SYSTEM];
+		       stat.cpustat[CPUTIME_SYSTEM] + stat.cpustat[CPUTIME_IRQ] +
+		       stat.cpustat[CPUTIME_SOFTIRQ];
 	}
 	return sum;
 }
@@ -100,11 +105,25 @@ policy_thermostat_find_group(struct policy_thermostat *t, const struct mem_cgrou
 	return &t->others;
 }
 
+/*
+ * Find the budget of a cgroup with a bound, or of the nearest ancestor that has one: there may
+ * be too many bounds, or it is newer than this period. The caller holds @memcg, or RCU.
+ */
+static struct policy_thermostat_group *
+policy_thermostat_group_of(struct policy_thermostat *t, struct mem_cgroup *memcg)
+{
+	struct policy_thermostat_group *group = &t->others;
+
+	for (; memcg && group == &t->others; memcg = tiering_bound_parent(memcg))
+		group = policy_thermostat_find_group(t, memcg);
+	return group;
+}
+
 /* Add a budget for a cgroup, whose reference it takes. */
 static void policy_thermostat_group_add(struct policy_thermostat *t,
 					struct mem_cgroup *memcg)
 {
-	struct policy_thermostat_group *group = kzalloc(sizeof(*group), GFP_KERNEL);
+	struct policy_thermostat_group *group = kzalloc(sizeof(*group), TIERING_GFP);
 
 	if (!group) {
 		mem_cgroup_put(memcg);
@@ -144,15 +163,36 @@ static void policy_thermostat_groups_drop(struct policy_thermostat *t,
 			list_move(&group->list, dropped);
 }
 
+/* Assign regions. Those of an address space are often neighbours. */
 static void policy_thermostat_assign(struct policy_thermostat *t, struct list_head *regions)
 {
+	struct policy_thermostat_group *group = NULL;
+	const struct mm_struct *mm = NULL;
 	struct tiering_region *region;
 
 	list_for_each_entry(region, regions, list) {
-		rcu_read_lock();
-		region->group = policy_thermostat_find_group(t,
-							     tiering_bound_of(region->at.mm));
-		rcu_read_unlock();
+		cond_resched();
+		if (region->at.mm != mm) {
+			mm = region->at.mm;
+			rcu_read_lock();
+			group = policy_thermostat_group_of(t, tiering_bound_of(region->at.mm));
+			rcu_read_unlock();
+		}
+		region->group = group;
+	}
+}
+
+/* Count the regions of each group in the sample. */
+static void policy_thermostat_count_sampled(struct policy_thermostat *t)
+{
+	struct policy_thermostat_group *group;
+	struct tiering_region *region;
+
+	list_for_each_entry(group, &t->groups, list)
+		group->sampled = 0;
+	list_for_each_entry(region, &t->sampled, list) {
+		group = region->group;
+		group->sampled++;
 		cond_resched();
 	}
 }
@@ -162,7 +202,8 @@ static void policy_thermostat_assign(struct policy_thermostat *t, struct list_he
  * @t: the node
  *
  * Bounds may have changed since the last time, and processes may have changed their cgroup.
- * If there are more than 255 cgroups with a bound, some share the budget of all others.
+ * If there are more than 255 cgroups with a bound, some share the budget of an ancestor, or
+ * of all others.
  */
 void policy_thermostat_assign_all(struct policy_thermostat *t)
 {
@@ -176,6 +217,7 @@ void policy_thermostat_assign_all(struct policy_thermostat *t)
 	policy_thermostat_lists(t, lists);
 	for (i = 0; i < POLICY_THERMOSTAT_LISTS; i++)
 		policy_thermostat_assign(t, lists[i]);
+	policy_thermostat_count_sampled(t);
 	list_for_each_entry_safe(group, next, &dropped, list)
 		policy_thermostat_group_free(group);
 }
@@ -213,8 +255,8 @@ u64 policy_thermostat_budget(unsigned long bp, u64 cpu_ns, u64 visits, u64 elaps
 }
 
 /*
- * Find out which processor time each group has used since the last time. The time of a cgroup
- * includes that of descendants, which may have a budget of their own.
+ * Find out which processor time each group has used since the last charge. The time of a
+ * cgroup includes that of descendants, which may have a budget of their own.
  */
 static void policy_thermostat_measure(struct policy_thermostat *t)
 {
@@ -223,36 +265,67 @@ static void policy_thermostat_measure(struct policy_thermostat *t)
 	list_for_each_entry(group, &t->groups, list)
 		group->used = 0;
 	list_for_each_entry(group, &t->groups, list) {
-		u64 cpu_ns = policy_thermostat_cpu_ns(group);
-		s64 used = cpu_ns - group->cpu_ns;
+		s64 used;
 
+		group->now_ns = policy_thermostat_cpu_ns(group);
+		used = group->now_ns - group->cpu_ns;
 		group->used += used;
-		group->cpu_ns = cpu_ns;
 		if (!group->memcg)
 			continue;
-		parent = policy_thermostat_find_group(t, tiering_bound_parent(group->memcg));
+		parent = policy_thermostat_group_of(t, tiering_bound_parent(group->memcg));
 		parent->used -= used;
 	}
 }
 
+/*
+ * Update the budget of a group. The rates of its regions are those of the time in which its
+ * programs ran; while they rest, the budget is the one of that time, too.
+ */
+static void policy_thermostat_set_budget(struct policy_thermostat_group *group, u64 elapsed,
+					 unsigned int nodes)
+{
+	u64 used = max(group->used, 0LL), visits = group->visits;
+
+	if (used < elapsed / POLICY_THERMOSTAT_IDLE && group->busy) {
+		used = mul_u64_u64_div_u64(group->busy, elapsed, NSEC_PER_SEC);
+		visits = 0;
+	} else if (elapsed) {
+		group->busy = mul_u64_u64_div_u64(used, NSEC_PER_SEC, elapsed);
+	}
+	group->budget = policy_thermostat_budget(policy_thermostat_bound(group), used / nodes,
+						 visits, elapsed);
+}
+
 /**
- * policy_thermostat_charge() - update the budgets by what was spent since the last time
+ * policy_thermostat_estimate() - estimate the budgets by what was spent since the last charge
  * @t: the node
+ * @nodes: number of nodes, which have equal shares of a budget
+ */
+void policy_thermostat_estimate(struct policy_thermostat *t, unsigned int nodes)
+{
+	struct policy_thermostat_group *group;
+	u64 elapsed = ktime_get_mono_fast_ns() - t->began;
+
+	policy_thermostat_measure(t);
+	list_for_each_entry(group, &t->groups, list)
+		policy_thermostat_set_budget(group, elapsed, nodes);
+}
+
+/**
+ * policy_thermostat_charge() - update the budgets by what was spent since the last charge
+ * @t: the node, all of whose visits since then are counted
  * @nodes: number of nodes, which have equal shares of a budget
  */
 void policy_thermostat_charge(struct policy_thermostat *t, unsigned int nodes)
 {
 	struct policy_thermostat_group *group;
-	u64 now = ktime_get_mono_fast_ns();
 
-	policy_thermostat_measure(t);
+	policy_thermostat_estimate(t, nodes);
 	list_for_each_entry(group, &t->groups, list) {
-		group->budget = policy_thermostat_budget(policy_thermostat_bound(group),
-							 max(group->used, 0LL) / nodes,
-							 group->visits, now - t->began);
+		group->cpu_ns = group->now_ns;
 		group->visits = 0;
 	}
-	t->began = now;
+	t->began = ktime_get_mono_fast_ns();
 }
 
 /* Order regions by rate, the coldest first. */
@@ -272,6 +345,12 @@ static u64 policy_thermostat_region_density(const struct tiering_region *region)
 					 (region->end - region->start) >> PAGE_SHIFT);
 }
 
+/* Test whether page cache leaves this node. */
+static bool policy_thermostat_has_contexts(const struct policy_thermostat *t)
+{
+	return t->contexts && t->counts;
+}
+
 /* Set what each group has to spend on regions, and on contexts, that leave. */
 static void policy_thermostat_grant(struct policy_thermostat *t)
 {
@@ -280,7 +359,7 @@ static void policy_thermostat_grant(struct policy_thermostat *t)
 
 	list_for_each_entry(group, &t->groups, list)
 		group->left = group->budget;
-	if (!t->contexts)
+	if (!policy_thermostat_has_contexts(t))
 		return;
 	/*
 	 * Page cache is looked at as a whole in each period, and not as a sample: without a
@@ -344,7 +423,7 @@ static void policy_thermostat_sum(struct policy_thermostat *t, struct list_head 
 		group->cost = 0;
 		group->cold = 0;
 	}
-	if (t->contexts)
+	if (policy_thermostat_has_contexts(t))
 		t->others.cost = policy_thermostat_contexts_cost(t->contexts);
 	list_for_each_entry(region, cold, list) {
 		group = region->group;
@@ -369,6 +448,21 @@ static void policy_thermostat_return(struct policy_thermostat *t, unsigned int *
 	group->cost -= was - excess;
 }
 
+/*
+ * Test whether a region should come back. Those without visits cost nothing: the excess is of
+ * page cache. Contexts are looked at when a period ends; before, regions pay for themselves.
+ */
+static bool policy_thermostat_comes_back(const struct policy_thermostat *t,
+					 const struct tiering_region *region, bool looked)
+{
+	const struct policy_thermostat_group *group = region->group;
+	u64 spared = 0;
+
+	if (group == &t->others && policy_thermostat_has_contexts(t) && !looked)
+		spared = policy_thermostat_contexts_cost(t->contexts);
+	return region->rate && group->cost > group->budget + spared;
+}
+
 /**
  * policy_thermostat_correct() - choose the regions of slow memory that come back
  * @t: the node
@@ -383,6 +477,7 @@ void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *co
 {
 	unsigned int context = t->contexts ? policy_thermostat_contexts_count(t->contexts) : 0;
 	struct tiering_region *region, *next;
+	bool looked = context;
 
 	policy_thermostat_sum(t, cold);
 	list_sort(NULL, cold, policy_thermostat_by_rate);
@@ -392,7 +487,7 @@ void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *co
 		cond_resched();
 		policy_thermostat_return(t, &context,
 					 policy_thermostat_region_density(region));
-		if (group->cost <= group->budget)
+		if (!policy_thermostat_comes_back(t, region, looked))
 			continue;
 		group->cost -= policy_thermostat_cost(region->rate);
 		group->cold--;

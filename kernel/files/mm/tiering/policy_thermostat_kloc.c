@@ -59,6 +59,9 @@ static long thermostat_kloc_fill_promote(struct tiering_node *tn, struct tiering
 
 	if (policy_thermostat_fill_promote(tn, b, room) || b->more)
 		return b->pages;
+	/* Regions wait for the room of a huge page, which page cache would take bit by bit. */
+	if (room < TIERING_REGION_PAGES && policy_thermostat_waits(tn))
+		return 0;
 	/* A node may have a limit of page cache. */
 	b->room = min(room, tiering_limit_room(tn->nid));
 	if (b->room <= 0)

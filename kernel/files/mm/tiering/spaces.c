@@ -89,7 +89,7 @@ static struct tiering_space *tiering_space_find(struct mm_struct *mm)
 
 static struct tiering_space *tiering_space_make(struct mm_struct *mm)
 {
-	struct tiering_space *space = kzalloc(sizeof(*space), GFP_KERNEL | __GFP_NOWARN);
+	struct tiering_space *space = kzalloc(sizeof(*space), TIERING_GFP);
 
 	if (!space)
 		return NULL;

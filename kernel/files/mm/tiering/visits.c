@@ -240,7 +240,7 @@ static bool tiering_folio_counts(struct folio *folio)
 struct tiering_region *tiering_region_add(struct mm_struct *mm, unsigned long start,
 					  unsigned long end)
 {
-	struct tiering_region *region = kzalloc(sizeof(*region), GFP_KERNEL | __GFP_NOWARN);
+	struct tiering_region *region = kzalloc(sizeof(*region), TIERING_GFP);
 
 	if (!region)
 		return NULL;

@@ -158,6 +158,42 @@ static u64 thermostat_test_correct(struct thermostat_test *data, u64 budget)
 	return data->node.others.cost;
 }
 
+/* What nobody visits stays in slow memory, whatever other memory costs there. */
+static void thermostat_test_unused_stay(struct kunit *test)
+{
+	struct thermostat_test *data = test->priv;
+
+	data->regions[0].rate = 0;
+	KUNIT_EXPECT_EQ(test, thermostat_test_correct(data, 0), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->from), 1);
+	data->node.others.cost = 1000;
+	KUNIT_EXPECT_FALSE(test, policy_thermostat_comes_back(&data->node, &data->regions[0],
+							      true));
+	KUNIT_EXPECT_TRUE(test, policy_thermostat_comes_back(&data->node, &data->regions[1],
+							     true));
+}
+
+/* A group that rests has the budget of the time in which it was busy, by today's bound. */
+static void thermostat_test_rest(struct kunit *test)
+{
+	struct thermostat_test *data = test->priv;
+	struct policy_thermostat_group *group = &data->node.others;
+
+	policy_thermostat_settings.slowdown_bp = 300;
+	group->used = 2 * NSEC_PER_SEC;
+	policy_thermostat_set_budget(group, NSEC_PER_SEC, 1);
+	KUNIT_EXPECT_EQ(test, group->budget, 60 * NSEC_PER_MSEC);
+	group->used = 0;
+	policy_thermostat_set_budget(group, NSEC_PER_SEC / 2, 1);
+	KUNIT_EXPECT_EQ(test, group->budget, 60 * NSEC_PER_MSEC);
+	policy_thermostat_settings.slowdown_bp = 100;
+	policy_thermostat_set_budget(group, NSEC_PER_SEC, 2);
+	KUNIT_EXPECT_EQ(test, group->budget, 10 * NSEC_PER_MSEC);
+	group->used = NSEC_PER_SEC;
+	policy_thermostat_set_budget(group, NSEC_PER_SEC, 1);
+	KUNIT_EXPECT_EQ(test, group->budget, 10 * NSEC_PER_MSEC);
+}
+
 /* The hottest come back, until the others are within the budget. */
 static void thermostat_test_hottest_return(struct kunit *test)
 {
@@ -180,6 +216,8 @@ static struct kunit_case thermostat_test_cases[] = {
 	KUNIT_CASE(thermostat_test_part_of_budget),
 	KUNIT_CASE(thermostat_test_groups),
 	KUNIT_CASE(thermostat_test_hottest_return),
+	KUNIT_CASE(thermostat_test_unused_stay),
+	KUNIT_CASE(thermostat_test_rest),
 	{}
 };
 
