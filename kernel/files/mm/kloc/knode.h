@@ -36,8 +36,8 @@ enum knode_flag {
 /* The first of as many bits: no page of the knode could be demoted from that node. */
 #define KNODE_STUCK		(KNODE_FAST + KNODE_FAST_NODES)
 
-/* The bit after these: a policy that counts uses has looked at the knode. */
-#define KNODE_COUNTED		(KNODE_STUCK + KNODE_FAST_NODES)
+/* The bit after these: the knode waits to leave, or to come back, for a bound. */
+#define KNODE_BOUND		(KNODE_STUCK + KNODE_FAST_NODES)
 
 /* Scans after which the pages of a stuck knode are tried again. */
 #define KNODE_STUCK_SCANS	8
@@ -66,6 +66,8 @@ enum knode_flag {
  *	the knode becomes cold
  * @uses: counted uses of its pages, for policies that count them
  * @slow_uses: those of pages in slow memory
+ * @looked: when a policy has looked at them last, in jiffies; 0 for never
+ * @rate: uses a second, averaged over the looks of a policy
  */
 struct knode {
 	struct inode __rcu *inode;
@@ -82,6 +84,8 @@ struct knode {
 	u8 history;
 	atomic_t uses;
 	atomic_t slow_uses;
+	u32 looked;
+	u32 rate;
 };
 
 /* All knodes (4.2), by id. Iterable under RCU. */

@@ -11,6 +11,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/jiffies.h>
 #include <linux/kloc.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -19,7 +20,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/timekeeping.h>
 
 #include "../kloc/kloc.h"
 #include "policy_kloc.h"
@@ -28,6 +28,9 @@
 /* The largest number of contexts that a period looks at. */
 #define THERMOSTAT_CONTEXTS	4096
 
+/* The rate of a context that was looked at once. */
+#define THERMOSTAT_UNKNOWN	U32_MAX
+
 /* Contexts to try for a batch: some may have no pages by now. */
 #define THERMOSTAT_TRIES	64
 
@@ -35,8 +38,8 @@
  * struct thermostat_context - a context that a period looks at
  * @knode: the context, held; NULL once it leaves or comes back
  * @pages: its pages
- * @rate: uses a second, of all pages
- * @slow: uses a second, of those in slow memory
+ * @rate: uses a second, of all pages, averaged over some looks
+ * @slow: uses a second since the last look, of those in slow memory
  */
 struct thermostat_context {
 	struct knode *knode;
@@ -63,10 +66,11 @@ struct thermostat_queue {
  * struct policy_thermostat_contexts - the contexts
  * @index: index of the node of fast memory that they leave
  * @next: id of the next context to look at
- * @began: time when the current pass over all contexts began, ns
- * @pass_ns: time that the last pass took, ns
- * @part: of a million contexts, those that this period looks at
- * @cost: what page cache in slow memory costs, ns a second
+ * @seen: contexts that the current pass over all of them has looked at
+ * @sum: what these cost in slow memory, ns a second
+ * @last: what all contexts cost in the last pass, ns a second
+ * @has_last: there was a pass before
+ * @cost: what all contexts cost, ns a second
  * @count: number of contexts that this period looks at
  * @looked: these contexts, the fewest uses a page first
  * @leave: contexts that are to go to slow memory
@@ -75,9 +79,10 @@ struct thermostat_queue {
 struct policy_thermostat_contexts {
 	unsigned int index;
 	unsigned long next;
-	u64 began;
-	u64 pass_ns;
-	u32 part;
+	unsigned long seen;
+	u64 sum;
+	u64 last;
+	bool has_last;
 	u64 cost;
 	unsigned int count;
 	struct thermostat_context looked[THERMOSTAT_CONTEXTS];
@@ -85,10 +90,18 @@ struct policy_thermostat_contexts {
 	struct thermostat_queue back;
 };
 
-#define THERMOSTAT_PARTS	1000000
-
 /* True while slow memory costs more than it may. */
 static bool thermostat_is_over;
+
+/**
+ * policy_thermostat_is_over() - test whether slow memory costs more than it may
+ *
+ * Return: true if it did when the last period ended.
+ */
+bool policy_thermostat_is_over(void)
+{
+	return READ_ONCE(thermostat_is_over);
+}
 
 /**
  * policy_thermostat_density() - convert a rate, to compare memory of different sizes
@@ -121,30 +134,54 @@ static unsigned long thermostat_rate(atomic_t *uses, u64 ns)
 	return mul_u64_u64_div_u64(counted * TIERING_USES_EACH, NSEC_PER_SEC, max(ns, 1ULL));
 }
 
+/* Average the rate of a context, as few uses are counted of one that is used seldom. */
+static u32 thermostat_mean(u32 mean, unsigned long rate)
+{
+	rate = min(rate, THERMOSTAT_UNKNOWN - 1UL);
+	return mean == THERMOSTAT_UNKNOWN ? rate : ((u64)mean + rate) / 2;
+}
+
 /*
  * Look at a context. What it was used before it is looked at for the first time says little: it
- * may be new. Return: true if it may move.
+ * may be new. Return: true if what is known of it is its use since the last look.
  */
-static bool thermostat_look(struct policy_thermostat_contexts *c, struct knode *knode,
-			    struct thermostat_context *context)
+static bool thermostat_look(struct knode *knode, struct thermostat_context *context)
 {
+	u32 now = max((u32)jiffies, 1), looked = READ_ONCE(knode->looked);
+	u64 ns = jiffies_to_nsecs(now - looked);
+	unsigned long rate = thermostat_rate(&knode->uses, ns);
+	u32 mean = THERMOSTAT_UNKNOWN;
+
+	if (looked)
+		mean = thermostat_mean(READ_ONCE(knode->rate), rate);
 	*context = (struct thermostat_context) {
 		.knode = knode,
 		.pages = kloc_pages(knode),
-		.rate = thermostat_rate(&knode->uses, c->pass_ns),
-		.slow = thermostat_rate(&knode->slow_uses, c->pass_ns),
+		.rate = mean,
+		.slow = thermostat_rate(&knode->slow_uses, ns),
 	};
-	return test_and_set_bit(KNODE_COUNTED, &knode->flags) && context->pages &&
-	       kloc_takes_part(knode);
+	WRITE_ONCE(knode->rate, mean);
+	WRITE_ONCE(knode->looked, now);
+	return looked;
 }
 
-static void thermostat_end_pass(struct policy_thermostat_contexts *c)
+/* Estimate the cost of all contexts: those that are still to be looked at have their last one. */
+static void thermostat_estimate(struct policy_thermostat_contexts *c, unsigned long all)
 {
-	u64 now = ktime_get_mono_fast_ns();
+	all = max(all, c->seen);
+	c->cost = c->sum;
+	if (!c->next || !c->seen)
+		return;
+	c->cost += mul_u64_u64_div_u64(c->has_last ? c->last : c->sum, all - c->seen,
+				       c->has_last ? all : c->seen);
+}
 
-	c->pass_ns = now - c->began;
-	c->began = now;
-	c->next = 0;
+static void thermostat_begin_pass(struct policy_thermostat_contexts *c)
+{
+	c->last = c->sum;
+	c->has_last = c->seen;
+	c->sum = 0;
+	c->seen = 0;
 }
 
 /**
@@ -156,32 +193,32 @@ static void thermostat_end_pass(struct policy_thermostat_contexts *c)
  */
 void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c)
 {
-	unsigned long looks, all = max(knode_count(), 1UL);
+	unsigned long looks;
 	struct knode *knode;
-	u64 cost = 0;
 
 	c->count = 0;
 	if (!c->next)
-		thermostat_end_pass(c);
+		thermostat_begin_pass(c);
 	for (looks = 0; looks < THERMOSTAT_CONTEXTS; looks++) {
+		struct thermostat_context *context = &c->looked[c->count];
+
 		knode = knode_get_from(&c->next);
 		if (!knode) {
 			c->next = 0;
 			break;
 		}
 		c->next++;
-		if (thermostat_look(c, knode, &c->looked[c->count]))
-			cost += policy_thermostat_cost(c->looked[c->count++].slow);
-		else
-			knode_put(knode);
+		c->seen++;
 		cond_resched();
+		if (!thermostat_look(knode, context) || !context->pages ||
+		    !kloc_takes_part(knode)) {
+			knode_put(knode);
+			continue;
+		}
+		c->sum += policy_thermostat_cost(context->slow);
+		c->count++;
 	}
-	/* The last look has found the last context: what is known of the cost stays. */
-	if (!looks)
-		return;
-	c->part = clamp_t(u64, div64_u64((u64)looks * THERMOSTAT_PARTS, all), 1,
-			  THERMOSTAT_PARTS);
-	c->cost = mul_u64_u32_div(cost, THERMOSTAT_PARTS, c->part);
+	thermostat_estimate(c, knode_count());
 	sort(c->looked, c->count, sizeof(c->looked[0]), thermostat_by_density, NULL);
 }
 
@@ -207,6 +244,7 @@ static void thermostat_queue_add(struct thermostat_queue *queue,
 {
 	if (queue->count == THERMOSTAT_CONTEXTS)
 		return;
+	set_bit(KNODE_BOUND, &context->knode->flags);
 	queue->knodes[(queue->first + queue->count++) % THERMOSTAT_CONTEXTS] = context->knode;
 	context->knode = NULL;
 }
@@ -221,6 +259,13 @@ static struct knode *thermostat_queue_next(struct thermostat_queue *queue)
 	queue->first = (queue->first + 1) % THERMOSTAT_CONTEXTS;
 	queue->count--;
 	return knode;
+}
+
+/* Let go a context that was in a queue. */
+static void thermostat_queue_put(struct knode *knode)
+{
+	clear_bit(KNODE_BOUND, &knode->flags);
+	knode_put(knode);
 }
 
 /* Begin with the next context of a queue. Return: false if there is none. */
@@ -252,15 +297,21 @@ static void thermostat_queue_end(struct tiering_node *tn, struct thermostat_queu
 	if (!walk->done || walk->left)
 		knode_set_fast(walk->knode, tn->index, true);
 	rcu_read_unlock();
-	knode_put(walk->knode);
+	thermostat_queue_put(walk->knode);
 	walk->knode = NULL;
+}
+
+/* Test whether a context is in no queue, of this period or of an earlier one. */
+static bool thermostat_is_free(const struct thermostat_context *context)
+{
+	return context->knode && !test_bit(KNODE_BOUND, &context->knode->flags);
 }
 
 static bool thermostat_may_leave(const struct policy_thermostat_contexts *c,
 				 const struct thermostat_context *context)
 {
-	return context->knode && knode_fast(context->knode, c->index) &&
-	       !(thermostat_is_large(context) && thermostat_is_over);
+	return thermostat_is_free(context) && knode_fast(context->knode, c->index) &&
+	       !(thermostat_is_large(context) && policy_thermostat_is_over());
 }
 
 /**
@@ -288,6 +339,9 @@ void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
 		if (!thermostat_may_leave(c, context) || cost > *left)
 			continue;
 		*left -= cost;
+		/* Its visits there are counted only when it is looked at again. */
+		c->sum += cost;
+		c->cost += cost;
 		thermostat_queue_add(&c->leave, context);
 	}
 }
@@ -304,14 +358,15 @@ void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 {
 	for (; *excess && *next; --*next) {
 		struct thermostat_context *context = &c->looked[*next - 1];
-		u64 cost = policy_thermostat_cost(context->slow);
+		u64 cost = policy_thermostat_cost(min(context->slow, context->rate));
 
 		if (thermostat_density(context) < density)
 			return;
-		if (!cost || !context->knode || thermostat_is_large(context))
+		if (!cost || !thermostat_is_free(context) || thermostat_is_large(context))
 			continue;
 		cost = min(cost, *excess);
 		*excess -= cost;
+		c->sum -= min(cost, c->sum);
 		c->cost -= min(cost, c->cost);
 		thermostat_queue_add(&c->back, context);
 	}
@@ -390,7 +445,7 @@ static void thermostat_queue_free(struct tiering_node *tn, struct thermostat_que
 
 	thermostat_queue_end(tn, queue);
 	while ((knode = thermostat_queue_next(queue)))
-		knode_put(knode);
+		thermostat_queue_put(knode);
 }
 
 /**
@@ -406,9 +461,6 @@ struct policy_thermostat_contexts *policy_thermostat_contexts_make(struct tierin
 	if (!c)
 		return NULL;
 	c->index = tn->index;
-	c->began = ktime_get_mono_fast_ns();
-	/* It may be that of an earlier selection. */
-	WRITE_ONCE(thermostat_is_over, false);
 	return c;
 }
 
@@ -423,6 +475,8 @@ void policy_thermostat_contexts_free(struct tiering_node *tn,
 	thermostat_queue_free(tn, &c->leave);
 	thermostat_queue_free(tn, &c->back);
 	kvfree(c);
+	/* The next selection begins without. */
+	WRITE_ONCE(thermostat_is_over, false);
 }
 
 /**
@@ -458,16 +512,6 @@ void policy_thermostat_contexts_promote(struct tiering_node *tn, struct tiering_
 bool policy_thermostat_contexts_wait(const struct policy_thermostat_contexts *c)
 {
 	return READ_ONCE(c->back.count) || READ_ONCE(c->back.walk.knode);
-}
-
-/**
- * policy_thermostat_is_over() - test whether slow memory costs more than it may
- *
- * Return: true if it did when the last period ended.
- */
-bool policy_thermostat_is_over(void)
-{
-	return READ_ONCE(thermostat_is_over);
 }
 
 #ifdef CONFIG_TIERING_KUNIT_TEST

@@ -62,6 +62,8 @@ static void contexts_test_leave(struct kunit *test)
 					 policy_thermostat_density(10, 100), &left);
 	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, 2);
 	KUNIT_EXPECT_EQ(test, left, 250);
+	/* They cost that from now on. */
+	KUNIT_EXPECT_EQ(test, data->contexts.cost, 100);
 	KUNIT_EXPECT_EQ(test, next, 2);
 	/* The fourth does not fit. */
 	policy_thermostat_contexts_leave(&data->contexts, &next, U64_MAX, &left);
@@ -124,6 +126,74 @@ static void contexts_test_return(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, data->contexts.looked[1].knode);
 }
 
+/* A context that waits for a walk is not queued again. */
+static void contexts_test_waiting(struct kunit *test)
+{
+	struct contexts_test *data = test->priv;
+	unsigned int next = 0;
+	u64 left = 1000;
+
+	set_bit(KNODE_BOUND, &data->knodes[1].flags);
+	policy_thermostat_contexts_leave(&data->contexts, &next, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, CONTEXTS_TEST_COUNT - 1);
+	KUNIT_EXPECT_EQ(test, left, 1000 - 10 * (20 + 40));
+	KUNIT_EXPECT_TRUE(test, test_bit(KNODE_BOUND, &data->knodes[0].flags));
+}
+
+/* A rate is that since the last look, and the first look knows none. */
+static void contexts_test_look(struct kunit *test)
+{
+	struct contexts_test *data = test->priv;
+	struct knode *knode = &data->knodes[0];
+	struct thermostat_context context;
+
+	atomic_set(&knode->uses, 1000);
+	KUNIT_EXPECT_FALSE(test, thermostat_look(knode, &context));
+	KUNIT_EXPECT_EQ(test, atomic_read(&knode->uses), 0);
+	/* Ten seconds ago. */
+	knode->looked = max((u32)jiffies - 10 * HZ, 1);
+	atomic_set(&knode->uses, 1000);
+	atomic_set(&knode->slow_uses, 100);
+	KUNIT_EXPECT_TRUE(test, thermostat_look(knode, &context));
+	KUNIT_EXPECT_GT(test, context.rate, 95 * TIERING_USES_EACH);
+	KUNIT_EXPECT_LE(test, context.rate, 100 * TIERING_USES_EACH);
+	KUNIT_EXPECT_GT(test, context.slow, 9 * TIERING_USES_EACH);
+	KUNIT_EXPECT_LE(test, context.slow, 10 * TIERING_USES_EACH);
+	/* No use since then: half of the rate. */
+	knode->looked = max((u32)jiffies - 10 * HZ, 1);
+	KUNIT_EXPECT_TRUE(test, thermostat_look(knode, &context));
+	KUNIT_EXPECT_LE(test, context.rate, 50 * TIERING_USES_EACH);
+	KUNIT_EXPECT_GT(test, context.rate, 47 * TIERING_USES_EACH);
+	KUNIT_EXPECT_EQ(test, context.slow, 0);
+}
+
+/* Before the end of a pass, contexts that it has not reached cost what they did. */
+static void contexts_test_passes(struct kunit *test)
+{
+	struct contexts_test *data = test->priv;
+	struct policy_thermostat_contexts *c = &data->contexts;
+
+	/* The first pass: contexts are alike. */
+	c->next = 5;
+	c->seen = 4;
+	c->sum = 100;
+	thermostat_estimate(c, 8);
+	KUNIT_EXPECT_EQ(test, c->cost, 200);
+	/* Its end. */
+	c->next = 0;
+	c->seen = 8;
+	c->sum = 800;
+	thermostat_estimate(c, 7);
+	KUNIT_EXPECT_EQ(test, c->cost, 800);
+	/* The next one, of which a quarter is known. */
+	thermostat_begin_pass(c);
+	c->next = 3;
+	c->seen = 2;
+	c->sum = 40;
+	thermostat_estimate(c, 8);
+	KUNIT_EXPECT_EQ(test, c->cost, 640);
+}
+
 /* A queue keeps its order, and drops what it has no room for. */
 static void contexts_test_queue(struct kunit *test)
 {
@@ -150,6 +220,9 @@ static struct kunit_case contexts_test_cases[] = {
 	KUNIT_CASE(contexts_test_has_left),
 	KUNIT_CASE(contexts_test_large),
 	KUNIT_CASE(contexts_test_return),
+	KUNIT_CASE(contexts_test_waiting),
+	KUNIT_CASE(contexts_test_look),
+	KUNIT_CASE(contexts_test_passes),
 	KUNIT_CASE(contexts_test_queue),
 	{}
 };
