@@ -31,6 +31,20 @@ struct policy_thermostat_settings {
 extern struct policy_thermostat_settings policy_thermostat_settings;
 
 /**
+ * struct policy_thermostat_shown - what readers see of a budget
+ * @budget: the cost that slow memory may have, ns a second
+ * @cost: the cost of slow memory, by the last counts, ns a second
+ * @cold: number of regions in slow memory at the last count
+ * @came_back: regions that were wrong in slow memory, since there is the budget
+ */
+struct policy_thermostat_shown {
+	u64 budget;
+	u64 cost;
+	unsigned long cold;
+	unsigned long came_back;
+};
+
+/**
  * struct policy_thermostat_group - a budget on a node
  * @list: link in the list of the node
  * @memcg: the cgroup with this bound, which the budget holds; NULL for all memory of no
@@ -47,6 +61,7 @@ extern struct policy_thermostat_settings policy_thermostat_settings;
  * @cost: the cost of slow memory, by the last counts, ns a second
  * @cold: number of regions in slow memory at the last count
  * @came_back: regions that were wrong in slow memory, since there is the budget
+ * @shown: what readers see, protected by the node's @shown_lock
  */
 struct policy_thermostat_group {
 	struct list_head list;
@@ -63,12 +78,15 @@ struct policy_thermostat_group {
 	u64 cost;
 	unsigned long cold;
 	unsigned long came_back;
+	struct policy_thermostat_shown shown;
 };
 
 /**
  * struct policy_thermostat - the regions of a node
  * @node: link in the list of nodes
  * @nid: the node
+ * @shown_lock: protects what readers see, and the list of budgets, which the daemon changes
+ *	under @lock as well: readers do not wait for a round, and nobody for readers
  * @lock: protects all that follows; the daemon holds it while it works
  * @round: number of the round
  * @rounds: rounds of this period
@@ -88,6 +106,7 @@ struct policy_thermostat_group {
 struct policy_thermostat {
 	struct list_head node;
 	int nid;
+	spinlock_t shown_lock;	/* protects what readers see */
 	struct mutex lock;	/* protects all that follows */
 	unsigned int round;
 	unsigned int rounds;

@@ -15,6 +15,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 
 #include "policy_thermostat.h"
@@ -70,6 +71,7 @@ static unsigned long policy_thermostat_bound(const struct policy_thermostat_grou
 void policy_thermostat_groups_init(struct policy_thermostat *t)
 {
 	INIT_LIST_HEAD(&t->groups);
+	spin_lock_init(&t->shown_lock);
 	t->began = ktime_get_mono_fast_ns();
 	t->others.cpu_ns = policy_thermostat_cpu_ns(&t->others);
 	list_add(&t->others.list, &t->groups);
@@ -131,7 +133,9 @@ static void policy_thermostat_group_add(struct policy_thermostat *t,
 	}
 	group->memcg = memcg;
 	group->cpu_ns = policy_thermostat_cpu_ns(group);
+	spin_lock(&t->shown_lock);
 	list_add_tail(&group->list, &t->groups);
+	spin_unlock(&t->shown_lock);
 }
 
 /* Add budgets for the cgroups that have a bound now. */
@@ -158,9 +162,11 @@ static void policy_thermostat_groups_drop(struct policy_thermostat *t,
 {
 	struct policy_thermostat_group *group, *next;
 
+	spin_lock(&t->shown_lock);
 	list_for_each_entry_safe(group, next, &t->groups, list)
 		if (group->memcg && tiering_bound(group->memcg) == TIERING_NO_BOUND)
 			list_move(&group->list, dropped);
+	spin_unlock(&t->shown_lock);
 }
 
 /* Assign regions. Those of an address space are often neighbours. */
@@ -463,6 +469,22 @@ static bool policy_thermostat_comes_back(const struct policy_thermostat *t,
 	return region->rate && group->cost > group->budget + spared;
 }
 
+/* Publish the budgets, for readers. */
+static void policy_thermostat_publish(struct policy_thermostat *t)
+{
+	struct policy_thermostat_group *group;
+
+	spin_lock(&t->shown_lock);
+	list_for_each_entry(group, &t->groups, list)
+		group->shown = (struct policy_thermostat_shown) {
+			.budget = group->budget,
+			.cost = group->cost,
+			.cold = group->cold,
+			.came_back = group->came_back,
+		};
+	spin_unlock(&t->shown_lock);
+}
+
 /**
  * policy_thermostat_correct() - choose the regions of slow memory that come back
  * @t: the node
@@ -497,6 +519,7 @@ void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *co
 		list_move_tail(&region->list, back);
 	}
 	policy_thermostat_return(t, &context, 0);
+	policy_thermostat_publish(t);
 }
 
 #ifdef CONFIG_TIERING_KUNIT_TEST

@@ -44,30 +44,30 @@ const struct attribute_group policy_thermostat_attr_group = {
 #ifdef CONFIG_MEMCG
 /* Add up the budgets of a cgroup on all nodes. */
 static void thermostat_sum(const struct mem_cgroup *memcg,
-			   struct policy_thermostat_group *sum)
+			   struct policy_thermostat_shown *sum)
 {
 	const struct policy_thermostat_group *group;
 	struct policy_thermostat *t;
 
 	mutex_lock(&policy_thermostat_mutex);
 	list_for_each_entry(t, &policy_thermostat_nodes, node) {
-		mutex_lock(&t->lock);
+		spin_lock(&t->shown_lock);
 		list_for_each_entry(group, &t->groups, list) {
 			if (group->memcg != memcg)
 				continue;
-			sum->budget += group->budget;
-			sum->cost += group->cost;
-			sum->cold += group->cold;
-			sum->came_back += group->came_back;
+			sum->budget += group->shown.budget;
+			sum->cost += group->shown.cost;
+			sum->cold += group->shown.cold;
+			sum->came_back += group->shown.came_back;
 		}
-		mutex_unlock(&t->lock);
+		spin_unlock(&t->shown_lock);
 	}
 	mutex_unlock(&policy_thermostat_mutex);
 }
 
 static int thermostat_stat_show(struct seq_file *file, void *v)
 {
-	struct policy_thermostat_group sum = { };
+	struct policy_thermostat_shown sum = { };
 
 	thermostat_sum(mem_cgroup_from_seq(file), &sum);
 	seq_printf(file, "budget_ns %llu\ncost_ns %llu\ncold %lu\ncame_back %lu\n",

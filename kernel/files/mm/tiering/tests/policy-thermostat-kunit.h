@@ -35,6 +35,7 @@ static int thermostat_test_init(struct kunit *test)
 	INIT_LIST_HEAD(&data->from);
 	INIT_LIST_HEAD(&data->to);
 	INIT_LIST_HEAD(&data->node.groups);
+	spin_lock_init(&data->node.shown_lock);
 	list_add(&data->node.others.list, &data->node.groups);
 	list_add_tail(&data->group.list, &data->node.groups);
 	for (i = 0; i < THERMOSTAT_TEST_REGIONS; i++) {
