@@ -16,36 +16,9 @@ from kloc.build import kernel
 from kloc.machine import guest_console, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import prepare_parts
-from support import selftests
+from support import kunit, selftests
 
 pytestmark = pytest.mark.machine
-
-SUITES = {
-    "kloc-kmap",
-    "kloc-knode",
-    "kloc-lists",
-    "kloc_machine",
-    "reloc",
-    "tiering-autotiering",
-    "tiering-bounds",
-    "tiering-waits",
-    "tiering-daemon",
-    "tiering-kloc-copies",
-    "tiering-kloc-slab",
-    "tiering-memcg",
-    "tiering-migrate",
-    "tiering-nodes",
-    "tiering-page",
-    "tiering-place",
-    "tiering-register",
-    "tiering-room",
-    "tiering-sample",
-    "tiering-slab",
-    "tiering-spaces",
-    "tiering-thermostat",
-    "tiering-thermostat-contexts",
-    "tiering-visits",
-}
 
 RESULTS = "cat /sys/kernel/debug/kunit/*/results"
 
@@ -58,5 +31,5 @@ def test_unit_tests_of_the_kernel_pass(parameters: tuple[str, ...]) -> None:
     printed = raw.frames["measured"]
     failed = re.findall(r"^ *not ok .*", printed, re.MULTILINE)
     assert failed == [], raw.console[-8000:]
-    assert set(re.findall(r"^ok \d+ (\S+)", printed, re.MULTILINE)) == SUITES
+    assert set(re.findall(r"^ok \d+ (\S+)", printed, re.MULTILINE)) == kunit.SUITES
     assert not guest_console.WARNING.search(raw.console)

@@ -20,7 +20,7 @@ from kloc.machine import guest_console, launcher, profile
 from kloc.machine.job import Job
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.measure import policy
-from support import selftests, topologies
+from support import kunit, selftests, topologies
 from support.in_machine import SCARCE
 
 pytestmark = pytest.mark.soak
@@ -38,13 +38,10 @@ for result in /sys/kernel/debug/kunit/*/results; do
     cat $result
     if grep -q 'not ok' $result; then exit 1; fi
 done
-for suite in kloc_machine kloc-knode kloc-kmap kloc-lists tiering-autotiering tiering-daemon \
-    tiering-kloc-copies tiering-kloc-slab tiering-memcg tiering-migrate tiering-nodes tiering-page \
-    tiering-place tiering-register tiering-room tiering-sample tiering-spaces tiering-thermostat \
-    tiering-visits tiering-waits; do
+for suite in {suites}; do
     grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
 done
-"""
+""".replace("{suites}", " ".join(sorted(kunit.SUITES - kunit.RELOC)))
 # Several processes write, verify, map, truncate and remove files. TIMES is the amount of work: the
 # timing model is slow.
 STRESS = """

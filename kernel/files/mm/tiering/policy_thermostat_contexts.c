@@ -147,7 +147,7 @@ static u32 thermostat_mean(u32 mean, unsigned long rate)
  */
 static bool thermostat_look(struct knode *knode, struct thermostat_context *context)
 {
-	u32 now = max((u32)jiffies, 1), looked = READ_ONCE(knode->looked);
+	u32 now = max_t(u32, jiffies, 1), looked = READ_ONCE(knode->looked);
 	u64 ns = jiffies_to_nsecs(now - looked);
 	unsigned long rate = thermostat_rate(&knode->uses, ns);
 	u32 mean = THERMOSTAT_UNKNOWN;

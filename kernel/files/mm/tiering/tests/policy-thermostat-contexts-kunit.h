@@ -151,7 +151,7 @@ static void contexts_test_look(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, thermostat_look(knode, &context));
 	KUNIT_EXPECT_EQ(test, atomic_read(&knode->uses), 0);
 	/* Ten seconds ago. */
-	knode->looked = max((u32)jiffies - 10 * HZ, 1);
+	knode->looked = max_t(u32, jiffies - 10 * HZ, 1);
 	atomic_set(&knode->uses, 1000);
 	atomic_set(&knode->slow_uses, 100);
 	KUNIT_EXPECT_TRUE(test, thermostat_look(knode, &context));
@@ -160,7 +160,7 @@ static void contexts_test_look(struct kunit *test)
 	KUNIT_EXPECT_GT(test, context.slow, 9 * TIERING_USES_EACH);
 	KUNIT_EXPECT_LE(test, context.slow, 10 * TIERING_USES_EACH);
 	/* No use since then: half of the rate. */
-	knode->looked = max((u32)jiffies - 10 * HZ, 1);
+	knode->looked = max_t(u32, jiffies - 10 * HZ, 1);
 	KUNIT_EXPECT_TRUE(test, thermostat_look(knode, &context));
 	KUNIT_EXPECT_LE(test, context.rate, 50 * TIERING_USES_EACH);
 	KUNIT_EXPECT_GT(test, context.rate, 47 * TIERING_USES_EACH);

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The suites of the kernel's unit tests (KUnit), in all variants of the kernel that have any."""
+
+RELOC = frozenset({"reloc"})
+"""The suites of relocatable slabs, which a kernel with KASAN does not have."""
+
+SUITES = RELOC | {
+    "kloc-kmap",
+    "kloc-knode",
+    "kloc-lists",
+    "kloc_machine",
+    "tiering-autotiering",
+    "tiering-bounds",
+    "tiering-daemon",
+    "tiering-kloc-copies",
+    "tiering-kloc-slab",
+    "tiering-memcg",
+    "tiering-migrate",
+    "tiering-nodes",
+    "tiering-page",
+    "tiering-place",
+    "tiering-register",
+    "tiering-room",
+    "tiering-sample",
+    "tiering-slab",
+    "tiering-spaces",
+    "tiering-thermostat",
+    "tiering-thermostat-contexts",
+    "tiering-visits",
+    "tiering-waits",
+}
