@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The suites of the kernel's unit tests (KUnit), in all variants of the kernel that have any."""
 
-RELOC = frozenset({"reloc"})
+RELOC = frozenset({"reloc", "tiering-slab"})
 """The suites of relocatable slabs, which a kernel with KASAN does not have."""
 
 SUITES = RELOC | {
@@ -22,7 +22,6 @@ SUITES = RELOC | {
     "tiering-register",
     "tiering-room",
     "tiering-sample",
-    "tiering-slab",
     "tiering-spaces",
     "tiering-thermostat",
     "tiering-thermostat-contexts",
