@@ -398,8 +398,10 @@ static void policy_thermostat_end(struct policy_thermostat *t)
 
 	policy_thermostat_close(t);
 	policy_thermostat_count(t, &t->sampled, &unknown);
-	if (t->contexts && t->counts)
-		policy_thermostat_contexts_look(t->contexts);
+	if (t->contexts && t->counts) {
+		policy_thermostat_estimate(t, policy_thermostat_nodes_now());
+		policy_thermostat_contexts_look(t->contexts, t->others.rests);
+	}
 	policy_thermostat_check(t);
 	policy_thermostat_release(t, &unknown);
 	/* What was hot has left the sample, and stands for its share of memory. */

@@ -17,7 +17,8 @@ struct policy_thermostat_contexts;
  * @slowdown_bp: the bound, in hundredths of a percent of the processor time
  * @rounds: scans in a period
  * @sample: percent of the regions of a node that a period looks at
- * @visit_ns: cost of a visit of a page of slow memory, ns
+ * @visit_ns: cost of a visit of a page of anonymous memory in slow memory, ns
+ * @use_ns: cost of a use of a page of page cache in slow memory, or of its copy, ns
  * @fault_ns: cost of a fault that counts a visit, ns
  */
 struct policy_thermostat_settings {
@@ -25,6 +26,7 @@ struct policy_thermostat_settings {
 	unsigned long rounds;
 	unsigned long sample;
 	unsigned long visit_ns;
+	unsigned long use_ns;
 	unsigned long fault_ns;
 };
 
@@ -52,6 +54,7 @@ struct policy_thermostat_shown {
  * @cpu_ns: processor time at the last charge, with that of descendants, ns
  * @now_ns: processor time at the last estimate, ns
  * @used: processor time between these, ns
+ * @rests: its programs did next to nothing in this time
  * @busy: processor time that was used when the memory was used last, ns a second
  * @sampled: regions in the sample of this period
  * @visits: visits that were counted since the last charge
@@ -69,6 +72,7 @@ struct policy_thermostat_group {
 	u64 cpu_ns;
 	u64 now_ns;
 	s64 used;
+	bool rests;
 	u64 busy;
 	unsigned long sampled;
 	u64 visits;
@@ -154,8 +158,9 @@ void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *co
 			       struct list_head *back);
 
 /* policy_thermostat_contexts.c */
-u64 policy_thermostat_density(unsigned long rate, unsigned long pages);
-void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c);
+u64 policy_thermostat_density(u64 cost, unsigned long pages);
+void policy_thermostat_contexts_count_use(struct folio *folio);
+void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c, bool rests);
 u64 policy_thermostat_contexts_cost(const struct policy_thermostat_contexts *c);
 unsigned int policy_thermostat_contexts_count(const struct policy_thermostat_contexts *c);
 void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,

@@ -292,7 +292,8 @@ static void policy_thermostat_set_budget(struct policy_thermostat_group *group, 
 {
 	u64 used = max(group->used, 0LL), visits = group->visits;
 
-	if (used < elapsed / POLICY_THERMOSTAT_IDLE && group->busy) {
+	group->rests = used < elapsed / POLICY_THERMOSTAT_IDLE;
+	if (group->rests && group->busy) {
 		used = mul_u64_u64_div_u64(group->busy, elapsed, NSEC_PER_SEC);
 		visits = 0;
 	} else if (elapsed) {
@@ -347,7 +348,7 @@ static int policy_thermostat_by_rate(void *priv, const struct list_head *a,
 
 static u64 policy_thermostat_region_density(const struct tiering_region *region)
 {
-	return policy_thermostat_density(region->rate,
+	return policy_thermostat_density(policy_thermostat_cost(region->rate),
 					 (region->end - region->start) >> PAGE_SHIFT);
 }
 

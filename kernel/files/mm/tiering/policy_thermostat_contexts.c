@@ -3,8 +3,8 @@
  * The policy thermostat-kloc: the contexts that leave and come back within the bound.
  *
  * Each period looks at contexts, one after the other, and compares them with the regions of
- * its sample by their visits a page. A visit of page cache is a use of a folio, by a call
- * that reads or writes it.
+ * its sample by what a page of them costs in slow memory. A use of page cache is a call that
+ * reads or writes a folio.
  *
  * A file that has more pages than a region leaves page by page: those that were not used in
  * the last eight scans. They come back page by page, if slow memory costs too much.
@@ -17,9 +17,11 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/timekeeping.h>
 
 #include "../kloc/kloc.h"
 #include "policy_kloc.h"
@@ -66,11 +68,10 @@ struct thermostat_queue {
  * struct policy_thermostat_contexts - the contexts
  * @index: index of the node of fast memory that they leave
  * @next: id of the next context to look at
- * @seen: contexts that the current pass over all of them has looked at
- * @sum: what these cost in slow memory, ns a second
- * @last: what all contexts cost in the last pass, ns a second
- * @has_last: there was a pass before
- * @cost: what all contexts cost, ns a second
+ * @counted: uses of slow memory that were counted when the last period ended
+ * @ended: time when it ended, ns
+ * @elapsed: time that it took, ns
+ * @cost: what page cache in slow memory costs, ns a second
  * @count: number of contexts that this period looks at
  * @looked: these contexts, the fewest uses a page first
  * @leave: contexts that are to go to slow memory
@@ -79,10 +80,9 @@ struct thermostat_queue {
 struct policy_thermostat_contexts {
 	unsigned int index;
 	unsigned long next;
-	unsigned long seen;
-	u64 sum;
-	u64 last;
-	bool has_last;
+	unsigned long counted;
+	u64 ended;
+	u64 elapsed;
 	u64 cost;
 	unsigned int count;
 	struct thermostat_context looked[THERMOSTAT_CONTEXTS];
@@ -92,6 +92,37 @@ struct policy_thermostat_contexts {
 
 /* True while slow memory costs more than it may. */
 static bool thermostat_is_over;
+
+/* The counted uses of slow memory, also of files that are no more. */
+static DEFINE_PER_CPU(unsigned long, thermostat_slow_uses);
+
+static unsigned long thermostat_counted(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(&thermostat_slow_uses, cpu));
+	return sum;
+}
+
+/**
+ * policy_thermostat_contexts_count_use() - count a use of page cache, the operation count_use
+ * @folio: the folio
+ */
+void policy_thermostat_contexts_count_use(struct folio *folio)
+{
+	struct knode *knode = kloc_knode_in(tiering_mapping_of(folio));
+	bool is_slow = tiering_is_slow(folio_nid(folio));
+
+	if (is_slow)
+		this_cpu_inc(thermostat_slow_uses);
+	if (!knode)
+		return;
+	atomic_inc(&knode->uses);
+	if (is_slow)
+		atomic_inc(&knode->slow_uses);
+}
 
 /**
  * policy_thermostat_is_over() - test whether slow memory costs more than it may
@@ -103,21 +134,37 @@ bool policy_thermostat_is_over(void)
 	return READ_ONCE(thermostat_is_over);
 }
 
-/**
- * policy_thermostat_density() - convert a rate, to compare memory of different sizes
- * @rate: visits a second
- * @pages: pages that have them
- *
- * Return: visits of 1024 pages a second.
- */
-u64 policy_thermostat_density(unsigned long rate, unsigned long pages)
+static unsigned long thermostat_per_second(u64 counted, u64 ns)
 {
-	return div64_u64((u64)rate * 1024, max(pages, 1UL));
+	return mul_u64_u64_div_u64(counted * TIERING_USES_EACH, NSEC_PER_SEC, max(ns, 1ULL));
+}
+
+static unsigned long thermostat_rate(atomic_t *uses, u64 ns)
+{
+	return thermostat_per_second((u32)atomic_xchg(uses, 0), ns);
+}
+
+/* Convert a rate of uses to what they cost in slow memory, ns a second. */
+static u64 thermostat_cost(unsigned long rate)
+{
+	return (u64)rate * READ_ONCE(policy_thermostat_settings.use_ns);
+}
+
+/**
+ * policy_thermostat_density() - convert a cost, to compare memory of different sizes
+ * @cost: ns a second
+ * @pages: pages that have it
+ *
+ * Return: the cost of 1024 pages, ns a second.
+ */
+u64 policy_thermostat_density(u64 cost, unsigned long pages)
+{
+	return mul_u64_u64_div_u64(cost, 1024, max(pages, 1UL));
 }
 
 static u64 thermostat_density(const struct thermostat_context *context)
 {
-	return policy_thermostat_density(context->rate, context->pages);
+	return policy_thermostat_density(thermostat_cost(context->rate), context->pages);
 }
 
 static int thermostat_by_density(const void *a, const void *b)
@@ -125,13 +172,6 @@ static int thermostat_by_density(const void *a, const void *b)
 	u64 left = thermostat_density(a), right = thermostat_density(b);
 
 	return left < right ? -1 : left > right;
-}
-
-static unsigned long thermostat_rate(atomic_t *uses, u64 ns)
-{
-	u64 counted = (u32)atomic_xchg(uses, 0);
-
-	return mul_u64_u64_div_u64(counted * TIERING_USES_EACH, NSEC_PER_SEC, max(ns, 1ULL));
 }
 
 /* Average the rate of a context, as few uses are counted of one that is used seldom. */
@@ -165,41 +205,34 @@ static bool thermostat_look(struct knode *knode, struct thermostat_context *cont
 	return looked;
 }
 
-/* Estimate the cost of all contexts: those that are still to be looked at have their last one. */
-static void thermostat_estimate(struct policy_thermostat_contexts *c, unsigned long all)
+/* Measure what the uses of slow memory have cost since the last period ended. */
+static void thermostat_measure(struct policy_thermostat_contexts *c)
 {
-	all = max(all, c->seen);
-	c->cost = c->sum;
-	if (!c->next || !c->seen)
-		return;
-	c->cost += mul_u64_u64_div_u64(c->has_last ? c->last : c->sum, all - c->seen,
-				       c->has_last ? all : c->seen);
-}
+	unsigned long counted = thermostat_counted();
+	u64 now = ktime_get_mono_fast_ns();
 
-static void thermostat_begin_pass(struct policy_thermostat_contexts *c)
-{
-	c->last = c->sum;
-	c->has_last = c->seen;
-	c->sum = 0;
-	c->seen = 0;
+	c->elapsed = now - c->ended;
+	c->cost = thermostat_cost(thermostat_per_second(counted - c->counted, c->elapsed));
+	c->counted = counted;
+	c->ended = now;
 }
 
 /**
  * policy_thermostat_contexts_look() - find out how much contexts were used
  * @c: the contexts
+ * @rests: programs did nothing in this period, which says nothing of what they use otherwise
  *
  * Those that policy_thermostat_contexts_done() has to forget. A period looks at each context
  * once, and at no more than 4096.
  */
-void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c)
+void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c, bool rests)
 {
 	unsigned long looks;
 	struct knode *knode;
 
 	c->count = 0;
-	if (!c->next)
-		thermostat_begin_pass(c);
-	for (looks = 0; looks < THERMOSTAT_CONTEXTS; looks++) {
+	thermostat_measure(c);
+	for (looks = 0; !rests && looks < THERMOSTAT_CONTEXTS; looks++) {
 		struct thermostat_context *context = &c->looked[c->count];
 
 		knode = knode_get_from(&c->next);
@@ -208,17 +241,14 @@ void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c)
 			break;
 		}
 		c->next++;
-		c->seen++;
 		cond_resched();
 		if (!thermostat_look(knode, context) || !context->pages ||
 		    !kloc_takes_part(knode)) {
 			knode_put(knode);
 			continue;
 		}
-		c->sum += policy_thermostat_cost(context->slow);
 		c->count++;
 	}
-	thermostat_estimate(c, knode_count());
 	sort(c->looked, c->count, sizeof(c->looked[0]), thermostat_by_density, NULL);
 }
 
@@ -314,11 +344,22 @@ static bool thermostat_may_leave(const struct policy_thermostat_contexts *c,
 	       !(thermostat_is_large(context) && policy_thermostat_is_over());
 }
 
+/*
+ * Get what it costs to let a context leave, as if it did so in each period: files that live
+ * briefly would be copied for nothing otherwise, as many as there are.
+ */
+static u64 thermostat_copy_cost(const struct policy_thermostat_contexts *c,
+				const struct thermostat_context *context)
+{
+	return mul_u64_u64_div_u64(thermostat_cost(context->pages), NSEC_PER_SEC,
+				   max(c->elapsed, 1ULL));
+}
+
 /**
  * policy_thermostat_contexts_leave() - let contexts leave that are colder than a region
  * @c: the contexts
  * @next: index of the first context to check, updated
- * @density: visits of 1024 pages of the region a second
+ * @density: what 1024 pages of the region cost, ns a second
  * @left: what is left of the budget, ns a second; updated
  */
 void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
@@ -331,16 +372,15 @@ void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
 		if (thermostat_density(context) > density)
 			return;
 		/* What is in slow memory has its cost already. */
-		cost = policy_thermostat_cost(context->rate -
-					      min(context->slow, context->rate));
+		cost = thermostat_cost(context->rate - min(context->slow, context->rate));
 		/* The pages that leave of a large file are not used. */
 		if (thermostat_is_large(context))
 			cost = 0;
 		if (!thermostat_may_leave(c, context) || cost > *left)
 			continue;
 		*left -= cost;
-		/* Its visits there are counted only when it is looked at again. */
-		c->sum += cost;
+		*left -= min(thermostat_copy_cost(c, context), *left);
+		/* Its uses there are counted in the next period. */
 		c->cost += cost;
 		thermostat_queue_add(&c->leave, context);
 	}
@@ -350,7 +390,7 @@ void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
  * policy_thermostat_contexts_return() - let contexts come back that are hotter than a region
  * @c: the contexts
  * @next: number of contexts that are left to check, the hottest last; updated
- * @density: visits of 1024 pages of the region a second
+ * @density: what 1024 pages of the region cost, ns a second
  * @excess: what slow memory costs too much, ns a second; updated
  */
 void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
@@ -358,7 +398,7 @@ void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 {
 	for (; *excess && *next; --*next) {
 		struct thermostat_context *context = &c->looked[*next - 1];
-		u64 cost = policy_thermostat_cost(min(context->slow, context->rate));
+		u64 cost = thermostat_cost(min(context->slow, context->rate));
 
 		if (thermostat_density(context) < density)
 			return;
@@ -366,7 +406,6 @@ void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 			continue;
 		cost = min(cost, *excess);
 		*excess -= cost;
-		c->sum -= min(cost, c->sum);
 		c->cost -= min(cost, c->cost);
 		thermostat_queue_add(&c->back, context);
 	}
@@ -461,6 +500,8 @@ struct policy_thermostat_contexts *policy_thermostat_contexts_make(struct tierin
 	if (!c)
 		return NULL;
 	c->index = tn->index;
+	c->counted = thermostat_counted();
+	c->ended = ktime_get_mono_fast_ns();
 	return c;
 }
 

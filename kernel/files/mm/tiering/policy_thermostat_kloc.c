@@ -21,17 +21,6 @@
 /* Of the last eight scans, those in which a page is used that comes back alone. */
 #define THERMOSTAT_USES		4
 
-static void thermostat_kloc_count_use(struct folio *folio)
-{
-	struct knode *knode = kloc_knode_in(tiering_mapping_of(folio));
-
-	if (!knode)
-		return;
-	atomic_inc(&knode->uses);
-	if (tiering_is_slow(folio_nid(folio)))
-		atomic_inc(&knode->slow_uses);
-}
-
 static bool thermostat_kloc_used(struct tiering_node *tn, struct folio *folio,
 				 unsigned int history)
 {
@@ -115,7 +104,7 @@ static struct tiering_policy policy_thermostat_kloc = {
 	.init_node	= thermostat_kloc_init_node,
 	.exit_node	= thermostat_kloc_exit_node,
 	.used		= thermostat_kloc_used,
-	.count_use	= thermostat_kloc_count_use,
+	.count_use	= policy_thermostat_contexts_count_use,
 	.period		= policy_thermostat_period,
 	.fill_demote	= thermostat_kloc_fill_demote,
 	.fill_promote	= thermostat_kloc_fill_promote,

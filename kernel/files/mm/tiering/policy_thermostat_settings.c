@@ -19,6 +19,7 @@ struct policy_thermostat_settings policy_thermostat_settings = {
 	.rounds = 32,
 	.sample = 5,
 	.visit_ns = 1000,
+	.use_ns = 1000,
 	.fault_ns = 500,
 };
 
@@ -26,6 +27,7 @@ TIERING_NUMBER(slowdown_bp, policy_thermostat_settings.slowdown_bp, 1, 0, 10000)
 TIERING_NUMBER(rounds, policy_thermostat_settings.rounds, 1, 8, 1024);
 TIERING_NUMBER(sample_percent, policy_thermostat_settings.sample, 1, 1, 100);
 TIERING_NUMBER(visit_ns, policy_thermostat_settings.visit_ns, 1, 1, 1000000);
+TIERING_NUMBER(use_ns, policy_thermostat_settings.use_ns, 1, 1, 1000000);
 TIERING_NUMBER(fault_ns, policy_thermostat_settings.fault_ns, 1, 0, 1000000);
 
 static struct attribute *policy_thermostat_attrs[] = {
@@ -33,6 +35,7 @@ static struct attribute *policy_thermostat_attrs[] = {
 	&rounds_number.attr.attr,
 	&sample_percent_number.attr.attr,
 	&visit_ns_number.attr.attr,
+	&use_ns_number.attr.attr,
 	&fault_ns_number.attr.attr,
 	NULL,
 };

@@ -107,11 +107,12 @@ tiering_thermostat() {
 	thermostat=$tiering/thermostat
 	[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
 	tiering_save $thermostat/slowdown_bp $thermostat/rounds $thermostat/sample_percent \
-		     $thermostat/visit_ns $thermostat/fault_ns
+		     $thermostat/visit_ns $thermostat/use_ns $thermostat/fault_ns
 	echo "$1" >$tiering/scan_us
 	echo "$2" >$thermostat/rounds
 	echo "$3" >$thermostat/slowdown_bp
 	echo "$4" >$thermostat/visit_ns
+	echo "$4" >$thermostat/use_ns
 	echo 100 >$thermostat/sample_percent
 	echo 0 >$thermostat/fault_ns
 }
