@@ -407,8 +407,8 @@ static void policy_thermostat_end(struct policy_thermostat *t)
 	/* What was hot has left the sample, and stands for its share of memory. */
 	policy_thermostat_classify(t, &t->sampled, &t->leaving, t->count, t->regions);
 	if (t->contexts && t->counts)
-		policy_thermostat_contexts_done(t->contexts,
-						t->others.cost > t->others.budget);
+		policy_thermostat_contexts_done(t->contexts, t->others.cost,
+						t->others.budget);
 	policy_thermostat_release(t, &t->sampled);
 }
 

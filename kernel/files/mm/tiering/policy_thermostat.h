@@ -167,7 +167,8 @@ void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
 				      unsigned int *next, u64 density, u64 *left);
 void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 				       unsigned int *next, u64 density, u64 *excess);
-void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, bool is_over);
+void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, u64 cost,
+				     u64 budget);
 struct policy_thermostat_contexts *policy_thermostat_contexts_make(struct tiering_node *tn);
 void policy_thermostat_contexts_free(struct tiering_node *tn,
 				     struct policy_thermostat_contexts *c);
@@ -176,6 +177,7 @@ void policy_thermostat_contexts_demote(struct tiering_node *tn, struct tiering_b
 void policy_thermostat_contexts_promote(struct tiering_node *tn, struct tiering_batch *b,
 					struct policy_thermostat_contexts *c);
 bool policy_thermostat_contexts_wait(const struct policy_thermostat_contexts *c);
-bool policy_thermostat_is_over(void);
+bool policy_thermostat_contexts_used(struct tiering_node *tn, struct folio *folio,
+				     unsigned int history);
 
 #endif /* _MM_TIERING_POLICY_THERMOSTAT_H */

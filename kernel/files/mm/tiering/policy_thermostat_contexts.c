@@ -7,10 +7,12 @@
  * reads or writes a folio.
  *
  * A file that has more pages than a region leaves page by page: those that were not used in
- * the last eight scans. They come back page by page, if slow memory costs too much.
+ * the last eight scans. They come back page by page, if slow memory costs too much. Its rate
+ * is that of the uses of such pages.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/kloc.h>
 #include <linux/math64.h>
@@ -32,6 +34,12 @@
 
 /* The rate of a context that was looked at once. */
 #define THERMOSTAT_UNKNOWN	U32_MAX
+
+/* Of the last eight scans, those in which a page is used that comes back first. */
+#define THERMOSTAT_USES		4
+
+/* The number of parts that an excess is measured in, as a power of two. */
+#define THERMOSTAT_PART_BITS	10
 
 /* Contexts to try for a batch: some may have no pages by now. */
 #define THERMOSTAT_TRIES	64
@@ -90,8 +98,8 @@ struct policy_thermostat_contexts {
 	struct thermostat_queue back;
 };
 
-/* True while slow memory costs more than it may. */
-static bool thermostat_is_over;
+/* What slow memory costs too much, of 1024 parts of its cost. */
+static unsigned int thermostat_excess;
 
 /* The counted uses of slow memory, also of files that are no more. */
 static DEFINE_PER_CPU(unsigned long, thermostat_slow_uses);
@@ -106,32 +114,55 @@ static unsigned long thermostat_counted(void)
 	return sum;
 }
 
+static bool thermostat_is_large_mapping(const struct address_space *mapping)
+{
+	return READ_ONCE(mapping->nrpages) > TIERING_REGION_PAGES;
+}
+
 /**
  * policy_thermostat_contexts_count_use() - count a use of page cache, the operation count_use
  * @folio: the folio
  */
 void policy_thermostat_contexts_count_use(struct folio *folio)
 {
-	struct knode *knode = kloc_knode_in(tiering_mapping_of(folio));
+	const struct address_space *mapping = tiering_mapping_of(folio);
+	struct knode *knode = kloc_knode_in(mapping);
 	bool is_slow = tiering_is_slow(folio_nid(folio));
 
 	if (is_slow)
 		this_cpu_inc(thermostat_slow_uses);
 	if (!knode)
 		return;
-	atomic_inc(&knode->uses);
+	/* Of a large file, the unused pages leave: only theirs would be uses of slow memory. */
+	if (is_slow || !thermostat_is_large_mapping(mapping) || !tiering_page_history(folio))
+		atomic_inc(&knode->uses);
 	if (is_slow)
 		atomic_inc(&knode->slow_uses);
 }
 
-/**
- * policy_thermostat_is_over() - test whether slow memory costs more than it may
- *
- * Return: true if it did when the last period ended.
- */
-bool policy_thermostat_is_over(void)
+/* Test whether slow memory cost more than it may when the last period ended. */
+static bool thermostat_is_over(void)
 {
-	return READ_ONCE(thermostat_is_over);
+	return READ_ONCE(thermostat_excess);
+}
+
+/**
+ * policy_thermostat_contexts_used() - test whether a page should come back, the operation used
+ * @tn: the node of fast memory
+ * @folio: the page, which is used in slow memory
+ * @history: its uses
+ *
+ * While slow memory costs too much, pages that are used in most scans do, and so many of the
+ * others that what is left costs what it may: which, the page frames decide.
+ *
+ * Return: true if it should.
+ */
+bool policy_thermostat_contexts_used(struct tiering_node *tn, struct folio *folio,
+				     unsigned int history)
+{
+	return thermostat_is_over() && (hweight_long(history) >= THERMOSTAT_USES ||
+					hash_long(folio_pfn(folio), THERMOSTAT_PART_BITS) <
+					READ_ONCE(thermostat_excess));
 }
 
 static unsigned long thermostat_per_second(u64 counted, u64 ns)
@@ -341,16 +372,19 @@ static bool thermostat_may_leave(const struct policy_thermostat_contexts *c,
 				 const struct thermostat_context *context)
 {
 	return thermostat_is_free(context) && knode_fast(context->knode, c->index) &&
-	       !(thermostat_is_large(context) && policy_thermostat_is_over());
+	       !(thermostat_is_large(context) && thermostat_is_over());
 }
 
 /*
  * Get what it costs to let a context leave, as if it did so in each period: files that live
- * briefly would be copied for nothing otherwise, as many as there are.
+ * briefly would be copied for nothing otherwise, as many as there are. Of a large file, few
+ * pages may leave.
  */
 static u64 thermostat_copy_cost(const struct policy_thermostat_contexts *c,
 				const struct thermostat_context *context)
 {
+	if (thermostat_is_large(context))
+		return 0;
 	return mul_u64_u64_div_u64(thermostat_cost(context->pages), NSEC_PER_SEC,
 				   max(c->elapsed, 1ULL));
 }
@@ -373,9 +407,6 @@ void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
 			return;
 		/* What is in slow memory has its cost already. */
 		cost = thermostat_cost(context->rate - min(context->slow, context->rate));
-		/* The pages that leave of a large file are not used. */
-		if (thermostat_is_large(context))
-			cost = 0;
 		if (!thermostat_may_leave(c, context) || cost > *left)
 			continue;
 		*left -= cost;
@@ -414,11 +445,17 @@ void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 /**
  * policy_thermostat_contexts_done() - end a look at contexts
  * @c: the contexts
- * @is_over: slow memory costs more than it may
+ * @cost: what slow memory costs, ns a second
+ * @budget: what it may cost
  */
-void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, bool is_over)
+void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, u64 cost,
+				     u64 budget)
 {
-	WRITE_ONCE(thermostat_is_over, is_over);
+	u64 excess = cost - min(cost, budget);
+
+	/* Above 0 if there is any. */
+	WRITE_ONCE(thermostat_excess,
+		   DIV64_U64_ROUND_UP(excess << THERMOSTAT_PART_BITS, max(cost, 1ULL)));
 	while (c->count)
 		if (c->looked[--c->count].knode)
 			knode_put(c->looked[c->count].knode);
@@ -442,7 +479,7 @@ static bool thermostat_is_of_large(struct folio *folio)
 
 	rcu_read_lock();
 	mapping = tiering_mapping_of(folio);
-	is_large = mapping && READ_ONCE(mapping->nrpages) > TIERING_REGION_PAGES;
+	is_large = mapping && thermostat_is_large_mapping(mapping);
 	rcu_read_unlock();
 	return is_large;
 }
@@ -517,7 +554,7 @@ void policy_thermostat_contexts_free(struct tiering_node *tn,
 	thermostat_queue_free(tn, &c->back);
 	kvfree(c);
 	/* The next selection begins without. */
-	WRITE_ONCE(thermostat_is_over, false);
+	WRITE_ONCE(thermostat_excess, 0);
 }
 
 /**

@@ -7,25 +7,12 @@
  * to that of all other memory; on a machine with several sockets, it leaves the first fast
  * node only.
  */
-#include <linux/atomic.h>
-#include <linux/bitops.h>
 #include <linux/init.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/pagemap.h>
 
-#include "../kloc/kloc.h"
 #include "policy_thermostat.h"
-
-/* Of the last eight scans, those in which a page is used that comes back alone. */
-#define THERMOSTAT_USES		4
-
-static bool thermostat_kloc_used(struct tiering_node *tn, struct folio *folio,
-				 unsigned int history)
-{
-	return policy_thermostat_is_over() && hweight_long(history) >= THERMOSTAT_USES;
-}
 
 static long thermostat_kloc_fill_demote(struct tiering_node *tn, struct tiering_batch *b,
 					long want)
@@ -103,7 +90,7 @@ static struct tiering_policy policy_thermostat_kloc = {
 			  TIERING_COUNTS,
 	.init_node	= thermostat_kloc_init_node,
 	.exit_node	= thermostat_kloc_exit_node,
-	.used		= thermostat_kloc_used,
+	.used		= policy_thermostat_contexts_used,
 	.count_use	= policy_thermostat_contexts_count_use,
 	.period		= policy_thermostat_period,
 	.fill_demote	= thermostat_kloc_fill_demote,

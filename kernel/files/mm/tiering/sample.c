@@ -117,10 +117,10 @@ void __tiering_folio_used(struct folio *folio)
 	noted = tiering_page_is_noted(folio);
 	counted = tiering_use_counts();
 	preempt_enable();
-	if (!noted)
-		tiering_note_use(folio);
 	if (counted)
 		tiering_count_use(folio);
+	if (!noted)
+		tiering_note_use(folio);
 }
 
 /* Called by tiering_folio_added(). */

@@ -90,23 +90,52 @@ static void contexts_test_has_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, CONTEXTS_TEST_COUNT - 1);
 }
 
-/* The unused pages of a large file cost nothing, and leave until slow memory costs too much. */
+/*
+ * The unused pages of a large file cost what they are used, and their copy nothing; they leave
+ * until slow memory costs too much.
+ */
 static void contexts_test_large(struct kunit *test)
 {
 	struct contexts_test *data = test->priv;
-	unsigned int next = 0;
-	u64 left = 15;
+	unsigned int next = 3;
+	u64 left = 399;
 
 	data->contexts.looked[3].pages = TIERING_REGION_PAGES + 1;
-	thermostat_is_over = true;
 	policy_thermostat_contexts_leave(&data->contexts, &next, U64_MAX, &left);
-	thermostat_is_over = false;
-	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, 1);
+	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, 0);
+	left = 401;
+	thermostat_excess = 1;
 	next = 3;
 	policy_thermostat_contexts_leave(&data->contexts, &next, U64_MAX, &left);
-	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, 2);
-	/* The copy of a large one may cost more than what is left, but then nothing is. */
-	KUNIT_EXPECT_EQ(test, left, 0);
+	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, 0);
+	thermostat_excess = 0;
+	next = 3;
+	policy_thermostat_contexts_leave(&data->contexts, &next, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, data->contexts.leave.count, 1);
+	KUNIT_EXPECT_EQ(test, left, 1);
+}
+
+/* As many pages come back as cost too much, and those that are used in most scans first. */
+static void contexts_test_pages_return(struct kunit *test)
+{
+	struct contexts_test *data = test->priv;
+	unsigned int pages = 0, i;
+
+	data->contexts.count = 0;
+	policy_thermostat_contexts_done(&data->contexts, 100, 100);
+	for (i = 0; i < 1000; i++)
+		pages += policy_thermostat_contexts_used(NULL, pfn_folio(i), 0xff);
+	KUNIT_EXPECT_EQ(test, pages, 0);
+	policy_thermostat_contexts_done(&data->contexts, 400, 300);
+	for (i = 0; i < 1000; i++)
+		pages += policy_thermostat_contexts_used(NULL, pfn_folio(i), BIT(0));
+	KUNIT_EXPECT_GT(test, pages, 200);
+	KUNIT_EXPECT_LT(test, pages, 300);
+	pages = 0;
+	for (i = 0; i < 1000; i++)
+		pages += policy_thermostat_contexts_used(NULL, pfn_folio(i), 0xf);
+	KUNIT_EXPECT_EQ(test, pages, 1000);
+	policy_thermostat_contexts_done(&data->contexts, 0, 0);
 }
 
 /* The hottest in slow memory come back, until the cost is within the budget. */
@@ -199,6 +228,7 @@ static struct kunit_case contexts_test_cases[] = {
 	KUNIT_CASE(contexts_test_has_left),
 	KUNIT_CASE(contexts_test_large),
 	KUNIT_CASE(contexts_test_return),
+	KUNIT_CASE(contexts_test_pages_return),
 	KUNIT_CASE(contexts_test_waiting),
 	KUNIT_CASE(contexts_test_look),
 	KUNIT_CASE(contexts_test_queue),
