@@ -25,10 +25,10 @@ WORKER_MEMORY = 4 << 30
 
 INTERRUPTED = 130
 
-PARTS = 14
+PARTS = 22
 """How many parts of the tests that take long take less than 25 minutes each, on two cores."""
 
-PIECES = 42
+PIECES = 54
 """How many parts there can be at most: that many pieces has tests/support/soak.py."""
 
 USAGE = ("[options] [TEST...]",)
