@@ -64,7 +64,7 @@ enum knode_flag {
  * @age: scans since the last use (4.3)
  * @history: the scans of the last eight with a use, bit 0 for this scan; cleared when
  *	the knode becomes cold
- * @uses: counted uses of its pages, for policies that count them
+ * @uses: counted uses of its pages, of all or of some, for policies that count them
  * @slow_uses: those of pages in slow memory
  * @looked: when a policy has looked at them last, in jiffies; 0 for never
  * @rate: uses a second, averaged over the looks of a policy

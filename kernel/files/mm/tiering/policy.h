@@ -524,7 +524,7 @@ struct tiering_policy {
 	/**
 	 * @count_use: count TIERING_USES_EACH uses of page cache, in slow or in fast
 	 * memory; needs TIERING_COUNTS
-	 * @folio: the folio that was used last; this use is not in its history yet
+	 * @folio: the folio that was used last; its history is that before this use
 	 *
 	 * Context: as @used.
 	 */

@@ -400,7 +400,8 @@ static void policy_thermostat_end(struct policy_thermostat *t)
 	policy_thermostat_count(t, &t->sampled, &unknown);
 	if (t->contexts && t->counts) {
 		policy_thermostat_estimate(t, policy_thermostat_nodes_now());
-		policy_thermostat_contexts_look(t->contexts, t->others.rests);
+		policy_thermostat_contexts_look(t->contexts,
+						policy_thermostat_all_rest(t));
 	}
 	policy_thermostat_check(t);
 	policy_thermostat_release(t, &unknown);

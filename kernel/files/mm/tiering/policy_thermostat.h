@@ -55,7 +55,7 @@ struct policy_thermostat_shown {
  * @now_ns: processor time at the last estimate, ns
  * @used: processor time between these, ns
  * @rests: its programs did next to nothing in this time
- * @busy: processor time that was used when the memory was used last, ns a second
+ * @busy: processor time that was used in the last interval in which they did more, ns a second
  * @sampled: regions in the sample of this period
  * @visits: visits that were counted since the last charge
  * @counted: visits that were counted since there is the budget
@@ -149,6 +149,7 @@ void policy_thermostat_groups_exit(struct policy_thermostat *t);
 void policy_thermostat_assign_all(struct policy_thermostat *t);
 u64 policy_thermostat_cost(unsigned long rate);
 u64 policy_thermostat_budget(unsigned long bp, u64 cpu_ns, u64 visits, u64 elapsed);
+bool policy_thermostat_all_rest(const struct policy_thermostat *t);
 void policy_thermostat_estimate(struct policy_thermostat *t, unsigned int nodes);
 void policy_thermostat_charge(struct policy_thermostat *t, unsigned int nodes);
 void policy_thermostat_classify(struct policy_thermostat *t, struct list_head *sampled,
@@ -162,6 +163,7 @@ u64 policy_thermostat_density(u64 cost, unsigned long pages);
 void policy_thermostat_contexts_count_use(struct folio *folio);
 void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c, bool rests);
 u64 policy_thermostat_contexts_cost(const struct policy_thermostat_contexts *c);
+u64 policy_thermostat_contexts_fixed(const struct policy_thermostat_contexts *c);
 unsigned int policy_thermostat_contexts_count(const struct policy_thermostat_contexts *c);
 void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
 				      unsigned int *next, u64 density, u64 *left);

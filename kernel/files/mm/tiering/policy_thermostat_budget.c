@@ -24,7 +24,10 @@
 #define POLICY_THERMOSTAT_SWAP		8
 
 /* A group rests while it uses less of a processor than one part of these. */
-#define POLICY_THERMOSTAT_IDLE		64
+#define POLICY_THERMOSTAT_IDLE		1024
+
+/* The part that such a group's budget loses in an interval in which it did anything. */
+#define POLICY_THERMOSTAT_FADE		8
 
 /* The largest number of cgroups that have a budget of their own. */
 #define POLICY_THERMOSTAT_GROUPS	256
@@ -116,7 +119,7 @@ policy_thermostat_group_of(struct policy_thermostat *t, struct mem_cgroup *memcg
 {
 	struct policy_thermostat_group *group = &t->others;
 
-	for (; memcg && group == &t->others; memcg = tiering_bound_parent(memcg))
+	for (; memcg && group == &t->others; memcg = parent_mem_cgroup(memcg))
 		group = policy_thermostat_find_group(t, memcg);
 	return group;
 }
@@ -278,7 +281,7 @@ static void policy_thermostat_measure(struct policy_thermostat *t)
 		group->used += used;
 		if (!group->memcg)
 			continue;
-		parent = policy_thermostat_group_of(t, tiering_bound_parent(group->memcg));
+		parent = policy_thermostat_group_of(t, parent_mem_cgroup(group->memcg));
 		parent->used -= used;
 	}
 }
@@ -296,11 +299,32 @@ static void policy_thermostat_set_budget(struct policy_thermostat_group *group, 
 	if (group->rests && group->busy) {
 		used = mul_u64_u64_div_u64(group->busy, elapsed, NSEC_PER_SEC);
 		visits = 0;
-	} else if (elapsed) {
-		group->busy = mul_u64_u64_div_u64(used, NSEC_PER_SEC, elapsed);
 	}
 	group->budget = policy_thermostat_budget(policy_thermostat_bound(group), used / nodes,
 						 visits, elapsed);
+}
+
+/* Note how busy a group was. One that does a little again and again loses its budget slowly. */
+static void policy_thermostat_note_busy(struct policy_thermostat_group *group, u64 elapsed)
+{
+	if (!group->rests)
+		group->busy = mul_u64_u64_div_u64(max(group->used, 0LL), NSEC_PER_SEC,
+						  max(elapsed, 1ULL));
+	else if (group->used > 0)
+		group->busy -= group->busy / POLICY_THERMOSTAT_FADE;
+}
+
+/**
+ * policy_thermostat_all_rest() - test whether all programs rest, those of cgroups included
+ * @t: the node, whose budgets are estimated
+ *
+ * Return: true if they have done next to nothing since the last charge.
+ */
+bool policy_thermostat_all_rest(const struct policy_thermostat *t)
+{
+	u64 elapsed = ktime_get_mono_fast_ns() - t->began;
+
+	return t->others.now_ns - t->others.cpu_ns < elapsed / POLICY_THERMOSTAT_IDLE;
 }
 
 /**
@@ -326,9 +350,11 @@ void policy_thermostat_estimate(struct policy_thermostat *t, unsigned int nodes)
 void policy_thermostat_charge(struct policy_thermostat *t, unsigned int nodes)
 {
 	struct policy_thermostat_group *group;
+	u64 elapsed = ktime_get_mono_fast_ns() - t->began;
 
 	policy_thermostat_estimate(t, nodes);
 	list_for_each_entry(group, &t->groups, list) {
+		policy_thermostat_note_busy(group, elapsed);
 		group->cpu_ns = group->now_ns;
 		group->visits = 0;
 	}
@@ -457,17 +483,15 @@ static void policy_thermostat_return(struct policy_thermostat *t, unsigned int *
 
 /*
  * Test whether a region should come back. Those without visits cost nothing: the excess is of
- * page cache. Contexts are looked at when a period ends; before, regions pay for themselves.
+ * page cache, of which @spared cannot come back as contexts. Regions do not pay for that.
  */
 static bool policy_thermostat_comes_back(const struct policy_thermostat *t,
-					 const struct tiering_region *region, bool looked)
+					 const struct tiering_region *region, u64 spared)
 {
 	const struct policy_thermostat_group *group = region->group;
-	u64 spared = 0;
+	u64 limit = group->budget + (group == &t->others ? spared : 0);
 
-	if (group == &t->others && policy_thermostat_has_contexts(t) && !looked)
-		spared = policy_thermostat_contexts_cost(t->contexts);
-	return region->rate && group->cost > group->budget + spared;
+	return region->rate && group->cost > limit;
 }
 
 /* Publish the budgets, for readers. */
@@ -500,8 +524,10 @@ void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *co
 {
 	unsigned int context = t->contexts ? policy_thermostat_contexts_count(t->contexts) : 0;
 	struct tiering_region *region, *next;
-	bool looked = context;
+	u64 spared = 0;
 
+	if (policy_thermostat_has_contexts(t))
+		spared = policy_thermostat_contexts_fixed(t->contexts);
 	policy_thermostat_sum(t, cold);
 	list_sort(NULL, cold, policy_thermostat_by_rate);
 	list_for_each_entry_safe_reverse(region, next, cold, list) {
@@ -510,7 +536,7 @@ void policy_thermostat_correct(struct policy_thermostat *t, struct list_head *co
 		cond_resched();
 		policy_thermostat_return(t, &context,
 					 policy_thermostat_region_density(region));
-		if (!policy_thermostat_comes_back(t, region, looked))
+		if (!policy_thermostat_comes_back(t, region, spared))
 			continue;
 		group->cost -= policy_thermostat_cost(region->rate);
 		group->cold--;

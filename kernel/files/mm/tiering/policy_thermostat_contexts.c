@@ -20,6 +20,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -48,7 +49,8 @@
  * struct thermostat_context - a context that a period looks at
  * @knode: the context, held; NULL once it leaves or comes back
  * @pages: its pages
- * @rate: uses a second, of all pages, averaged over some looks
+ * @rate: uses a second, averaged over some looks; of a large file, those of unused pages and
+ *	of pages in slow memory
  * @slow: uses a second since the last look, of those in slow memory
  */
 struct thermostat_context {
@@ -76,30 +78,43 @@ struct thermostat_queue {
  * struct policy_thermostat_contexts - the contexts
  * @index: index of the node of fast memory that they leave
  * @next: id of the next context to look at
+ * @rests: programs did nothing in this period
+ * @rested: when the last such period ended, in jiffies
  * @counted: uses of slow memory that were counted when the last period ended
  * @ended: time when it ended, ns
  * @elapsed: time that it took, ns
- * @cost: what page cache in slow memory costs, ns a second
+ * @leaving: what is to be added for contexts that leave, ns a second
+ * @returning: what is saved by those that come back, ns a second
+ * @cost: what page cache in slow memory costs with these, ns a second
+ * @movable: the part of it that contexts of this period have that may come back
  * @count: number of contexts that this period looks at
- * @looked: these contexts, the fewest uses a page first
+ * @looked: these contexts, those that cost least first
  * @leave: contexts that are to go to slow memory
  * @back: contexts that are to come back
  */
 struct policy_thermostat_contexts {
 	unsigned int index;
 	unsigned long next;
+	bool rests;
+	u32 rested;
 	unsigned long counted;
 	u64 ended;
 	u64 elapsed;
+	u64 leaving;
+	u64 returning;
 	u64 cost;
+	u64 movable;
 	unsigned int count;
 	struct thermostat_context looked[THERMOSTAT_CONTEXTS];
 	struct thermostat_queue leave;
 	struct thermostat_queue back;
 };
 
-/* What slow memory costs too much, of 1024 parts of its cost. */
+/* What page cache in slow memory costs too much, of 1024 parts of its cost. */
 static unsigned int thermostat_excess;
+
+/* Changes in each period, so that other page frames come back. */
+static unsigned long thermostat_turn;
 
 /* The counted uses of slow memory, also of files that are no more. */
 static DEFINE_PER_CPU(unsigned long, thermostat_slow_uses);
@@ -133,7 +148,10 @@ void policy_thermostat_contexts_count_use(struct folio *folio)
 		this_cpu_inc(thermostat_slow_uses);
 	if (!knode)
 		return;
-	/* Of a large file, the unused pages leave: only theirs would be uses of slow memory. */
+	/*
+	 * Of a large file, the unused pages leave: only theirs would be uses of slow memory. The
+	 * first of some at a time counts there, and all do once the page has left.
+	 */
 	if (is_slow || !thermostat_is_large_mapping(mapping) || !tiering_page_history(folio))
 		atomic_inc(&knode->uses);
 	if (is_slow)
@@ -161,7 +179,8 @@ bool policy_thermostat_contexts_used(struct tiering_node *tn, struct folio *foli
 				     unsigned int history)
 {
 	return thermostat_is_over() && (hweight_long(history) >= THERMOSTAT_USES ||
-					hash_long(folio_pfn(folio), THERMOSTAT_PART_BITS) <
+					hash_long(folio_pfn(folio) ^ READ_ONCE(thermostat_turn),
+						  THERMOSTAT_PART_BITS) <
 					READ_ONCE(thermostat_excess));
 }
 
@@ -212,19 +231,48 @@ static u32 thermostat_mean(u32 mean, unsigned long rate)
 	return mean == THERMOSTAT_UNKNOWN ? rate : ((u64)mean + rate) / 2;
 }
 
+static bool thermostat_is_large(const struct thermostat_context *context)
+{
+	return context->pages > TIERING_REGION_PAGES;
+}
+
+/* Test whether a queue takes a context that is in none, of this period or of an earlier one. */
+static bool thermostat_takes(const struct thermostat_queue *queue,
+			     const struct thermostat_context *context)
+{
+	return queue->count < THERMOSTAT_CONTEXTS && context->knode &&
+	       !test_bit(KNODE_BOUND, &context->knode->flags);
+}
+
+/* Get what a context costs in slow memory. Few uses are counted: the average says more. */
+static u64 thermostat_slow_cost(const struct thermostat_context *context)
+{
+	return thermostat_cost(min(context->slow, context->rate));
+}
+
+static bool thermostat_may_return(const struct policy_thermostat_contexts *c,
+				  const struct thermostat_context *context)
+{
+	return thermostat_slow_cost(context) && thermostat_takes(&c->back, context) &&
+	       !thermostat_is_large(context);
+}
+
 /*
  * Look at a context. What it was used before it is looked at for the first time says little: it
- * may be new. Return: true if what is known of it is its use since the last look.
+ * may be new; and so does what it was used since a look before programs rested.
+ * Return: true if what is known of it is its use since the last look.
  */
-static bool thermostat_look(struct knode *knode, struct thermostat_context *context)
+static bool thermostat_look(const struct policy_thermostat_contexts *c, struct knode *knode,
+			    struct thermostat_context *context)
 {
 	u32 now = max_t(u32, jiffies, 1), looked = READ_ONCE(knode->looked);
-	u64 ns = jiffies_to_nsecs(now - looked);
+	u64 ns = jiffies64_to_nsecs((u32)(now - looked));
 	unsigned long rate = thermostat_rate(&knode->uses, ns);
-	u32 mean = THERMOSTAT_UNKNOWN;
+	bool known = looked && (!c->rested || (s32)(looked - c->rested) >= 0);
+	u32 mean = looked ? READ_ONCE(knode->rate) : THERMOSTAT_UNKNOWN;
 
-	if (looked)
-		mean = thermostat_mean(READ_ONCE(knode->rate), rate);
+	if (known)
+		mean = thermostat_mean(mean, rate);
 	*context = (struct thermostat_context) {
 		.knode = knode,
 		.pages = kloc_pages(knode),
@@ -233,17 +281,31 @@ static bool thermostat_look(struct knode *knode, struct thermostat_context *cont
 	};
 	WRITE_ONCE(knode->rate, mean);
 	WRITE_ONCE(knode->looked, now);
-	return looked;
+	return known;
 }
 
-/* Measure what the uses of slow memory have cost since the last period ended. */
+static bool thermostat_queue_is_empty(const struct thermostat_queue *queue)
+{
+	return !queue->count && !queue->walk.knode;
+}
+
+/*
+ * Measure what the uses of slow memory have cost since the last period ended. What is still on
+ * its way costs nothing there yet, or does so still.
+ */
 static void thermostat_measure(struct policy_thermostat_contexts *c)
 {
 	unsigned long counted = thermostat_counted();
 	u64 now = ktime_get_mono_fast_ns();
 
 	c->elapsed = now - c->ended;
+	if (thermostat_queue_is_empty(&c->leave))
+		c->leaving = 0;
+	if (thermostat_queue_is_empty(&c->back))
+		c->returning = 0;
 	c->cost = thermostat_cost(thermostat_per_second(counted - c->counted, c->elapsed));
+	c->cost -= min(c->returning, c->cost);
+	c->cost += c->leaving;
 	c->counted = counted;
 	c->ended = now;
 }
@@ -262,6 +324,10 @@ void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c, bool 
 	struct knode *knode;
 
 	c->count = 0;
+	c->movable = 0;
+	c->rests = rests;
+	if (rests)
+		c->rested = max_t(u32, jiffies, 1);
 	thermostat_measure(c);
 	for (looks = 0; !rests && looks < THERMOSTAT_CONTEXTS; looks++) {
 		struct thermostat_context *context = &c->looked[c->count];
@@ -273,11 +339,13 @@ void policy_thermostat_contexts_look(struct policy_thermostat_contexts *c, bool 
 		}
 		c->next++;
 		cond_resched();
-		if (!thermostat_look(knode, context) || !context->pages ||
+		if (!thermostat_look(c, knode, context) || !context->pages ||
 		    !kloc_takes_part(knode)) {
 			knode_put(knode);
 			continue;
 		}
+		if (thermostat_may_return(c, context))
+			c->movable += thermostat_slow_cost(context);
 		c->count++;
 	}
 	sort(c->looked, c->count, sizeof(c->looked[0]), thermostat_by_density, NULL);
@@ -294,9 +362,17 @@ u64 policy_thermostat_contexts_cost(const struct policy_thermostat_contexts *c)
 	return c->cost;
 }
 
-static bool thermostat_is_large(const struct thermostat_context *context)
+/**
+ * policy_thermostat_contexts_fixed() - get what no context that comes back can save
+ * @c: the contexts
+ *
+ * Large files come back by pages, and the contexts of another period in that period.
+ *
+ * Return: ns a second.
+ */
+u64 policy_thermostat_contexts_fixed(const struct policy_thermostat_contexts *c)
 {
-	return context->pages > TIERING_REGION_PAGES;
+	return c->cost - min(c->movable, c->cost);
 }
 
 /* Queue a context, whose reference the queue takes. It stays where it is if there are many. */
@@ -362,16 +438,10 @@ static void thermostat_queue_end(struct tiering_node *tn, struct thermostat_queu
 	walk->knode = NULL;
 }
 
-/* Test whether a context is in no queue, of this period or of an earlier one. */
-static bool thermostat_is_free(const struct thermostat_context *context)
-{
-	return context->knode && !test_bit(KNODE_BOUND, &context->knode->flags);
-}
-
 static bool thermostat_may_leave(const struct policy_thermostat_contexts *c,
 				 const struct thermostat_context *context)
 {
-	return thermostat_is_free(context) && knode_fast(context->knode, c->index) &&
+	return thermostat_takes(&c->leave, context) && knode_fast(context->knode, c->index) &&
 	       !(thermostat_is_large(context) && thermostat_is_over());
 }
 
@@ -409,9 +479,13 @@ void policy_thermostat_contexts_leave(struct policy_thermostat_contexts *c,
 		cost = thermostat_cost(context->rate - min(context->slow, context->rate));
 		if (!thermostat_may_leave(c, context) || cost > *left)
 			continue;
+		/* Nothing is left for a copy. With a bound of 0, what is unused leaves. */
+		if (!*left && READ_ONCE(policy_thermostat_settings.slowdown_bp))
+			continue;
 		*left -= cost;
 		*left -= min(thermostat_copy_cost(c, context), *left);
-		/* Its uses there are counted in the next period. */
+		/* Its uses there are counted once it has left. */
+		c->leaving += cost;
 		c->cost += cost;
 		thermostat_queue_add(&c->leave, context);
 	}
@@ -429,14 +503,15 @@ void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 {
 	for (; *excess && *next; --*next) {
 		struct thermostat_context *context = &c->looked[*next - 1];
-		u64 cost = thermostat_cost(min(context->slow, context->rate));
+		u64 cost;
 
 		if (thermostat_density(context) < density)
 			return;
-		if (!cost || !thermostat_is_free(context) || thermostat_is_large(context))
+		if (!thermostat_may_return(c, context))
 			continue;
-		cost = min(cost, *excess);
+		cost = min(thermostat_slow_cost(context), *excess);
 		*excess -= cost;
+		c->returning += cost;
 		c->cost -= min(cost, c->cost);
 		thermostat_queue_add(&c->back, context);
 	}
@@ -445,17 +520,20 @@ void policy_thermostat_contexts_return(struct policy_thermostat_contexts *c,
 /**
  * policy_thermostat_contexts_done() - end a look at contexts
  * @c: the contexts
- * @cost: what slow memory costs, ns a second
+ * @cost: what slow memory costs, page cache and other memory, ns a second
  * @budget: what it may cost
  */
 void policy_thermostat_contexts_done(struct policy_thermostat_contexts *c, u64 cost,
 				     u64 budget)
 {
-	u64 excess = cost - min(cost, budget);
+	u64 excess = min(cost - min(cost, budget), c->cost);
 
-	/* Above 0 if there is any. */
-	WRITE_ONCE(thermostat_excess,
-		   DIV64_U64_ROUND_UP(excess << THERMOSTAT_PART_BITS, max(cost, 1ULL)));
+	/* Above 0 if there is any. A rest says nothing of it. */
+	if (!c->rests)
+		WRITE_ONCE(thermostat_excess,
+			   DIV64_U64_ROUND_UP(excess << THERMOSTAT_PART_BITS,
+					      max(c->cost, 1ULL)));
+	WRITE_ONCE(thermostat_turn, thermostat_turn + 1);
 	while (c->count)
 		if (c->looked[--c->count].knode)
 			knode_put(c->looked[c->count].knode);

@@ -2,8 +2,8 @@
 /*
  * The policy thermostat-kloc: Thermostat's bound holds for page cache as well, by context.
  *
- * What has the fewest visits a page leaves, whether it is anonymous memory or a file, and all
- * of it together costs what the budget allows. Page cache belongs to no cgroup's budget, but
+ * What costs least for a page leaves, whether it is anonymous memory or a file, and all of it
+ * together costs what the budget allows. Page cache belongs to no cgroup's budget, but
  * to that of all other memory; on a machine with several sockets, it leaves the first fast
  * node only.
  */

@@ -122,6 +122,7 @@ static void contexts_test_pages_return(struct kunit *test)
 	unsigned int pages = 0, i;
 
 	data->contexts.count = 0;
+	data->contexts.cost = 400;
 	policy_thermostat_contexts_done(&data->contexts, 100, 100);
 	for (i = 0; i < 1000; i++)
 		pages += policy_thermostat_contexts_used(NULL, pfn_folio(i), 0xff);
@@ -183,23 +184,45 @@ static void contexts_test_look(struct kunit *test)
 	struct thermostat_context context;
 
 	atomic_set(&knode->uses, 1000);
-	KUNIT_EXPECT_FALSE(test, thermostat_look(knode, &context));
+	KUNIT_EXPECT_FALSE(test, thermostat_look(&data->contexts, knode, &context));
 	KUNIT_EXPECT_EQ(test, atomic_read(&knode->uses), 0);
 	/* Ten seconds ago. */
 	knode->looked = max_t(u32, jiffies - 10 * HZ, 1);
 	atomic_set(&knode->uses, 1000);
 	atomic_set(&knode->slow_uses, 100);
-	KUNIT_EXPECT_TRUE(test, thermostat_look(knode, &context));
+	KUNIT_EXPECT_TRUE(test, thermostat_look(&data->contexts, knode, &context));
 	KUNIT_EXPECT_GT(test, context.rate, 95 * TIERING_USES_EACH);
 	KUNIT_EXPECT_LE(test, context.rate, 100 * TIERING_USES_EACH);
 	KUNIT_EXPECT_GT(test, context.slow, 9 * TIERING_USES_EACH);
 	KUNIT_EXPECT_LE(test, context.slow, 10 * TIERING_USES_EACH);
 	/* No use since then: half of the rate. */
 	knode->looked = max_t(u32, jiffies - 10 * HZ, 1);
-	KUNIT_EXPECT_TRUE(test, thermostat_look(knode, &context));
+	KUNIT_EXPECT_TRUE(test, thermostat_look(&data->contexts, knode, &context));
 	KUNIT_EXPECT_LE(test, context.rate, 50 * TIERING_USES_EACH);
 	KUNIT_EXPECT_GT(test, context.rate, 47 * TIERING_USES_EACH);
 	KUNIT_EXPECT_EQ(test, context.slow, 0);
+	/* Nor is a rate known of a time in which programs rested. */
+	data->contexts.rested = knode->looked + 1;
+	KUNIT_EXPECT_FALSE(test, thermostat_look(&data->contexts, knode, &context));
+	KUNIT_EXPECT_GT(test, knode->rate, 0);
+}
+
+/* What is on its way is in the cost until it has arrived. */
+static void contexts_test_on_its_way(struct kunit *test)
+{
+	struct contexts_test *data = test->priv;
+	struct policy_thermostat_contexts *c = &data->contexts;
+	unsigned int next = 0;
+	u64 left = 1000;
+
+	c->counted = thermostat_counted();
+	policy_thermostat_contexts_leave(c, &next, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, c->cost, 10 * (10 + 20 + 40));
+	thermostat_measure(c);
+	KUNIT_EXPECT_EQ(test, c->cost, 10 * (10 + 20 + 40));
+	c->leave.count = 0;
+	thermostat_measure(c);
+	KUNIT_EXPECT_EQ(test, c->cost, 0);
 }
 
 /* A queue keeps its order, and drops what it has no room for. */
@@ -231,6 +254,7 @@ static struct kunit_case contexts_test_cases[] = {
 	KUNIT_CASE(contexts_test_pages_return),
 	KUNIT_CASE(contexts_test_waiting),
 	KUNIT_CASE(contexts_test_look),
+	KUNIT_CASE(contexts_test_on_its_way),
 	KUNIT_CASE(contexts_test_queue),
 	{}
 };

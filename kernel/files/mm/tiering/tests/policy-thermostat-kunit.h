@@ -169,9 +169,11 @@ static void thermostat_test_unused_stay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&data->from), 1);
 	data->node.others.cost = 1000;
 	KUNIT_EXPECT_FALSE(test, policy_thermostat_comes_back(&data->node, &data->regions[0],
-							      true));
+							      0));
 	KUNIT_EXPECT_TRUE(test, policy_thermostat_comes_back(&data->node, &data->regions[1],
-							     true));
+							     0));
+	KUNIT_EXPECT_FALSE(test, policy_thermostat_comes_back(&data->node, &data->regions[1],
+							      1000));
 }
 
 /* A group that rests has the budget of the time in which it was busy, by today's bound. */
@@ -184,12 +186,20 @@ static void thermostat_test_rest(struct kunit *test)
 	group->used = 2 * NSEC_PER_SEC;
 	policy_thermostat_set_budget(group, NSEC_PER_SEC, 1);
 	KUNIT_EXPECT_EQ(test, group->budget, 60 * NSEC_PER_MSEC);
+	policy_thermostat_note_busy(group, NSEC_PER_SEC);
 	group->used = 0;
 	policy_thermostat_set_budget(group, NSEC_PER_SEC / 2, 1);
 	KUNIT_EXPECT_EQ(test, group->budget, 60 * NSEC_PER_MSEC);
 	policy_thermostat_settings.slowdown_bp = 100;
 	policy_thermostat_set_budget(group, NSEC_PER_SEC, 2);
 	KUNIT_EXPECT_EQ(test, group->budget, 10 * NSEC_PER_MSEC);
+	policy_thermostat_note_busy(group, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, group->busy, 2 * NSEC_PER_SEC);
+	/* It does a little. */
+	group->used = NSEC_PER_SEC / 2000;
+	policy_thermostat_set_budget(group, NSEC_PER_SEC, 1);
+	policy_thermostat_note_busy(group, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, group->busy, 2 * NSEC_PER_SEC / 8 * 7);
 	group->used = NSEC_PER_SEC;
 	policy_thermostat_set_budget(group, NSEC_PER_SEC, 1);
 	KUNIT_EXPECT_EQ(test, group->budget, 10 * NSEC_PER_MSEC);
