@@ -102,7 +102,8 @@ tiering_prepare() { # the part of tiering_begin that needs no tiers
 }
 
 # tiering_thermostat SCAN_US ROUNDS SLOWDOWN_BP VISIT_NS: set up the policy thermostat, which then
-# looks at all memory in a period and whose counting costs nothing; set $thermostat to its folder
+# looks at all memory in a period and whose counting costs nothing; set $thermostat to its folder.
+# A use of page cache costs VISIT_NS, too.
 tiering_thermostat() {
 	thermostat=$tiering/thermostat
 	[ -e $thermostat ] || tiering_skip "needs the policy thermostat"
