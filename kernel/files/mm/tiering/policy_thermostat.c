@@ -398,16 +398,14 @@ static void policy_thermostat_end(struct policy_thermostat *t)
 
 	policy_thermostat_close(t);
 	policy_thermostat_count(t, &t->sampled, &unknown);
-	if (t->contexts && t->counts) {
-		policy_thermostat_estimate(t, policy_thermostat_nodes_now());
+	if (policy_thermostat_has_contexts(t))
 		policy_thermostat_contexts_look(t->contexts,
 						policy_thermostat_all_rest(t));
-	}
 	policy_thermostat_check(t);
 	policy_thermostat_release(t, &unknown);
 	/* What was hot has left the sample, and stands for its share of memory. */
 	policy_thermostat_classify(t, &t->sampled, &t->leaving, t->count, t->regions);
-	if (t->contexts && t->counts)
+	if (policy_thermostat_has_contexts(t))
 		policy_thermostat_contexts_done(t->contexts, t->others.cost,
 						t->others.budget);
 	policy_thermostat_release(t, &t->sampled);

@@ -128,6 +128,12 @@ struct policy_thermostat {
 	struct policy_thermostat_contexts *contexts;
 };
 
+/* Test whether page cache leaves this node. */
+static inline bool policy_thermostat_has_contexts(const struct policy_thermostat *t)
+{
+	return t->contexts && t->counts;
+}
+
 extern struct mutex policy_thermostat_mutex;
 extern struct list_head policy_thermostat_nodes;
 extern const struct attribute_group policy_thermostat_attr_group;

@@ -316,7 +316,7 @@ static void policy_thermostat_note_busy(struct policy_thermostat_group *group, u
 
 /**
  * policy_thermostat_all_rest() - test whether all programs rest, those of cgroups included
- * @t: the node, whose budgets are estimated
+ * @t: the node
  *
  * Return: true if they have done next to nothing since the last charge.
  */
@@ -324,7 +324,8 @@ bool policy_thermostat_all_rest(const struct policy_thermostat *t)
 {
 	u64 elapsed = ktime_get_mono_fast_ns() - t->began;
 
-	return t->others.now_ns - t->others.cpu_ns < elapsed / POLICY_THERMOSTAT_IDLE;
+	return policy_thermostat_all_ns() - t->others.cpu_ns <
+	       elapsed / POLICY_THERMOSTAT_IDLE;
 }
 
 /**
@@ -376,12 +377,6 @@ static u64 policy_thermostat_region_density(const struct tiering_region *region)
 {
 	return policy_thermostat_density(policy_thermostat_cost(region->rate),
 					 (region->end - region->start) >> PAGE_SHIFT);
-}
-
-/* Test whether page cache leaves this node. */
-static bool policy_thermostat_has_contexts(const struct policy_thermostat *t)
-{
-	return t->contexts && t->counts;
 }
 
 /* Set what each group has to spend on regions, and on contexts, that leave. */
