@@ -103,13 +103,17 @@ def overlay_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def moved_linux(
     linux: Path, tools: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path
 ) -> Path:
-    """The patched files of Linux, each of another hash and every hunk at another line."""
+    """The patched files of Linux, each of another hash and every hunk at another line.
+
+    And .gitignore as it is.
+    """
     (empty_cache / "root").symlink_to(tools.path.parents[1])
     moved = tmp_path / ("0" * 20) / "source"
     for name in kernel_source.patched_files():
         if (linux / name).exists():
             (moved / name).parent.mkdir(parents=True, exist_ok=True)
             (moved / name).write_text("\n" + (linux / name).read_text())
+    shutil.copy(linux / ".gitignore", moved)
     monkeypatch.setattr(kernel_source, "unpatched_source", lambda: moved)
     return moved
 
@@ -142,7 +146,7 @@ def test_series_applies_to_another_source_and_is_exported_unchanged(
     binds = [Bind(tree, kernel_git.TREE)]
     with pytest.raises(KlocError, match="not committed"):
         kernel_git.export(tree)
-    for command in (["add", "--all", "--force"], ["commit", "--message=mm: a change"]):
+    for command in (["add", "--all"], ["commit", "--message=mm: a change"]):
         tools.run(["git", *command], binds=binds, cwd=kernel_git.TREE, env=kernel_git.IDENTITY)
     kernel_git.export(tree)
     assert (overlay_copy / "files" / "mm" / "kloc_new.c").read_text() == "/* new */\n"

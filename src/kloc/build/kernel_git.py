@@ -50,6 +50,9 @@ FORMAT = (
 INDEX = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", re.MULTILINE)
 """The line of a patch with the hashes of a file, which differ between Debian's versions of it."""
 
+DEBIAN_IGNORES = "# Debian packaging: ignore everything at the top level"
+"""The beginning of Debian's part of .gitignore, after a line that is only #."""
+
 HUNK = re.compile(r"^@@ -\d+(,\d+)? \+\d+(,\d+)? @@.*$", re.MULTILINE)
 """The head of a hunk; where it is, and in which function, differs between versions."""
 
@@ -92,7 +95,7 @@ def export(directory: Path) -> None:
 def repository() -> Path:
     """Return a bare repository with Debian's source as its only commit, made on first use."""
     linux = kernel_source.unpatched_source()
-    entry = cache.build("linux-git", linux.parent.name, lambda draft: _import(linux, draft))
+    entry = cache.build("linux-repository", linux.parent.name, lambda draft: _import(linux, draft))
     return entry / "linux.git"
 
 
@@ -106,8 +109,21 @@ def _import(linux: Path, draft: Path) -> None:
     with progress.estimated("importing the kernel source into git", seconds=45):
         _git(["init", "--quiet", "--bare", "--initial-branch=kloc", str(REPOSITORY)], binds)
         _git([*git, *one_pack, "add", "--all", "--force", "."], binds)
+        _ignore_less(linux, git, binds)
         _git([*git, "commit", "--quiet", f"--message=Linux as in Debian's {version}"], binds)
         _git([*git, "tag", BASE], binds)
+
+
+def _ignore_less(linux: Path, git: Sequence[str], binds: Sequence[Bind]) -> None:
+    """Commit .gitignore without Debian's part.
+
+    That part ignores all files that Linux does not have, so that `git add --all` would leave new
+    files out, and the export would, too.
+    """
+    ours = (linux / ".gitignore").read_text().partition(DEBIAN_IGNORES)[0]
+    ours = ours.rstrip("#\n") + "\n"
+    blob = _git([*git, "hash-object", "-w", "--stdin"], binds, stdin=ours).strip()
+    _git([*git, "update-index", "--cacheinfo", f"100644,{blob},.gitignore"], binds)
 
 
 def _commit_new_files(directory: Path) -> None:

@@ -46,7 +46,7 @@ CONTENTS = {
     "root": "the Debian root with compiler, and the sources of the kernel and QEMU",
     "library-root": "Debian roots with compiler and a library that programs link with",
     "linux": "the kernel's source and objects",
-    "linux-git": "the kernel's source as a git repository",
+    "linux-repository": "the kernel's source as a git repository",
     "qemu": "built QEMUs of the machine",
     "ccache": "compiled files",
     "kernel": "built kernels",
