@@ -127,12 +127,12 @@ void reloc_hold_demoted(bool hold);
 bool reloc_is_away(const void *addr);
 
 /**
- * reloc_is_demoted() - test whether SLUB must not allocate new objects from a slab
- * @addr: the address of the slab, which has free objects
+ * reloc_is_demoted() - test whether SLUB must not allocate a new object from a page
+ * @addr: the address of the free object
  *
  * New objects are likely to be used, and should not begin in slow memory.
  *
- * Return: true if the slab was moved to a lower tier; false for slabs outside of the
+ * Return: true if the page was moved to a lower tier; false for slabs outside of the
  *	   arena.
  */
 static __always_inline bool reloc_is_demoted(const void *addr)

@@ -123,11 +123,11 @@ void reloc_hold_demoted(bool hold)
 }
 
 /**
- * reloc_is_away() - test whether a slab is below the tier of its home node and on hold
- * @addr: the address of the slab, whose first page counts
+ * reloc_is_away() - test whether an address is below the tier of its home node and on hold
+ * @addr: an address in a slab, whose page counts
  *
  * Context: any in which the slab is not freed.
- * Return: true if SLUB must not allocate new objects from the slab.
+ * Return: true if SLUB must not allocate a new object there.
  */
 bool reloc_is_away(const void *addr)
 {

@@ -76,7 +76,7 @@ struct reloc_stats {
 };
 
 /* The largest number of caches with counts, cold twins included. */
-#define RELOC_COUNTED	32
+#define RELOC_COUNTED	64
 
 /**
  * struct reloc_moved - moves of a cache's pages

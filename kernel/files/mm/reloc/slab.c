@@ -24,6 +24,9 @@ static LLIST_HEAD(reloc_freed);
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "reloc."
 
+/* Nodes that are tried for a slab, if they fill up while its pages are allocated. */
+#define RELOC_NODES_TRIED	3
+
 /* Names of the caches in the arena. */
 static char reloc_names[256] __ro_after_init;
 module_param_string(caches, reloc_names, sizeof(reloc_names), 0444);
@@ -66,26 +69,54 @@ static struct page *reloc_alloc_page(gfp_t gfp, int nid, int *event)
 	return page ?: alloc_page(gfp);
 }
 
-/* Allocate the pages of a slab, which may be discontiguous. */
-static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr,
-			      int *event)
+static void reloc_free_pages(struct page **pages, unsigned int nr)
+{
+	while (nr--)
+		__free_page(pages[nr]);
+}
+
+/*
+ * Allocate pages, all on one node: *@nid, if it has room. If it fills up meanwhile, free
+ * them, and set *@nid to the node where the next page was.
+ */
+static bool reloc_try_pages(struct page **pages, gfp_t gfp, int *nid, unsigned int nr,
+			    int *event)
 {
 	unsigned int i;
 
-	gfp &= ~__GFP_COMP;
 	for (i = 0; i < nr; i++) {
-		pages[i] = reloc_alloc_page(gfp, nid, event);
-		if (!pages[i]) {
-			while (i--)
-				__free_page(pages[i]);
-			return false;
+		pages[i] = reloc_alloc_page(gfp, *nid, event);
+		if (!pages[i])
+			break;
+		*nid = page_to_nid(pages[i]);
+		if (*nid != page_to_nid(pages[0])) {
+			i++;
+			break;
 		}
-		/*
-		 * All pages of a slab are on one node, where its objects are counted.
-		 */
-		nid = page_to_nid(pages[i]);
 	}
-	return true;
+	if (i == nr && *nid == page_to_nid(pages[0]))
+		return true;
+	reloc_free_pages(pages, i);
+	return false;
+}
+
+/*
+ * Allocate the pages of a slab, which may be discontiguous. They are on one node, where
+ * the slab's objects are counted.
+ */
+static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr,
+			      int *event)
+{
+	unsigned int left;
+
+	gfp &= ~__GFP_COMP;
+	for (left = RELOC_NODES_TRIED; left; left--) {
+		if (reloc_try_pages(pages, gfp, &nid, nr, event))
+			return true;
+		/* The policy has not chosen the next node. */
+		*event = -1;
+	}
+	return false;
 }
 
 /* Initialize descriptors as the buddy allocator would, with the node of the first page. */
@@ -153,8 +184,7 @@ struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 	return (struct folio *)desc;
 
 free:
-	for (i = 0; i < 1 << order; i++)
-		__free_page(pages[i]);
+	reloc_free_pages(pages, 1 << order);
 fallback:
 	atomic_long_inc(&reloc_stats.fallbacks);
 	return NULL;

@@ -740,6 +740,7 @@ static struct kunit_case reloc_cases[] = {
 	KUNIT_CASE(a_stay_is_noted),
 	KUNIT_CASE(pages_are_counted_where_they_are),
 	KUNIT_CASE(demoted_slabs_get_no_new_objects),
+	KUNIT_CASE(pages_are_demoted_one_by_one),
 	KUNIT_CASE(cold_objects_are_apart),
 	{}
 };

@@ -162,6 +162,64 @@ static void demoted_slabs_get_no_new_objects(struct kunit *test)
 	free_objects(f);
 }
 
+/* Get an object on the first page of a slab, or on another one. */
+static unsigned int find_object(void *const *objects, unsigned int count, bool on_first)
+{
+	unsigned long slab = (unsigned long)slab_address(virt_to_slab(objects[0]));
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (((unsigned long)objects[i] - slab < PAGE_SIZE) == on_first)
+			break;
+	return i;
+}
+
+/* A slab of several pages serves objects on those that were not demoted, and no others. */
+static void pages_are_demoted_one_by_one(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i, first, other, per_slab = 0;
+	struct kmem_cache *cache;
+	struct slabinfo info = {};
+	void *objects[3 * 32];
+
+	if (!node_is_toptier(node_a) || node_is_toptier(node_b))
+		kunit_skip(test, "needs two tiers");
+	cache = kmem_cache_create("reloc_wide", PAGE_SIZE / 2, 0, SLAB_RELOC, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	migrate_disable();
+	objects[0] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
+	get_slabinfo(cache, &info);
+	per_slab = min(info.objects_per_slab, 32U);
+	/* The first slab is full, and so is that of the CPU. */
+	for (i = 1; i < 3 * per_slab; i++)
+		objects[i] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
+	first = find_object(objects, per_slab, true);
+	other = find_object(objects, per_slab, false);
+	KUNIT_EXPECT_LT(test, first, per_slab);
+	KUNIT_EXPECT_LT(test, other, per_slab);
+	if (other == per_slab)
+		goto free;
+
+	reloc_hold_demoted(true);
+	KUNIT_EXPECT_EQ(test, reloc_move(&objects[first], 1, node_b, &f->result), 0);
+	kmem_cache_free(cache, objects[other]);
+	objects[other] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
+	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(objects[other]), virt_to_slab(objects[first]));
+
+	KUNIT_EXPECT_EQ(test, reloc_move(&objects[first], 1, node_a, &f->result), 0);
+	KUNIT_EXPECT_EQ(test, reloc_move(&objects[other], 1, node_b, &f->result), 0);
+	kmem_cache_free(cache, objects[other]);
+	objects[other] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
+	KUNIT_EXPECT_EQ(test, reloc_nid(objects[other]), node_a);
+	reloc_hold_demoted(false);
+free:
+	migrate_enable();
+	for (i = 0; i < 3 * per_slab; i++)
+		kmem_cache_free(cache, objects[i]);
+	kmem_cache_destroy(cache);
+}
+
 static void cold_objects_are_apart(struct kunit *test)
 {
 	struct fixture *f = test->priv;
