@@ -191,6 +191,7 @@ CONTROLS = [
     "kloc-flat",
     "kloc-cap",
     "kloc-cache-only",
+    "kloc-fs",
 ]
 
 

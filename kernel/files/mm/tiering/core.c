@@ -22,6 +22,7 @@
 #include <linux/srcu.h>
 #include <linux/string.h>
 #include <linux/tiering.h>
+#include <linux/tiering_net.h>
 #include <linux/tiering_slab.h>
 #include <linux/workqueue.h>
 
@@ -128,6 +129,8 @@ static void tiering_enable_hooks(const struct tiering_policy *policy)
 		static_branch_enable_cpuslocked(&tiering_room_key);
 	if (policy->needs & TIERING_TABLES)
 		static_branch_enable_cpuslocked(&tiering_kernel_key);
+	if (policy->needs & TIERING_NET)
+		static_branch_enable_cpuslocked(&tiering_net_key);
 	if (policy->needs & TIERING_SLABS)
 		static_branch_enable_cpuslocked(&tiering_slabs_key);
 	reloc_hold_demoted(policy->needs & TIERING_SLABS);
@@ -143,6 +146,7 @@ static void tiering_disable_hooks(void)
 	static_branch_disable_cpuslocked(&tiering_records_key);
 	static_branch_disable_cpuslocked(&tiering_room_key);
 	static_branch_disable_cpuslocked(&tiering_kernel_key);
+	static_branch_disable_cpuslocked(&tiering_net_key);
 	static_branch_disable_cpuslocked(&tiering_slabs_key);
 	reloc_hold_demoted(false);
 }

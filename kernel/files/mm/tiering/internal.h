@@ -37,6 +37,9 @@ bool tiering_is_fast(int nid);
 unsigned int tiering_tiers(const nodemask_t **tiers);
 void tiering_wake_all(void);
 
+/* place.c */
+gfp_t tiering_free_only(gfp_t gfp);
+
 /* room.c */
 long tiering_room_to_fill(int nid);
 long tiering_room_to_min(int nid);

@@ -18,11 +18,15 @@
 #include "../internal.h"
 #include "internal.h"
 
-/*
- * Get the flags of the first tries, which only take free pages. Reclaim, reserves and
- * warnings are left to the caller's allocation after them.
+/**
+ * tiering_free_only() - get the flags of the first tries, which only take free pages
+ * @gfp: the flags of the caller
+ *
+ * Reclaim, reserves and warnings are left to the caller's allocation after them.
+ *
+ * Return: the flags.
  */
-static gfp_t tiering_gfp(gfp_t gfp)
+gfp_t tiering_free_only(gfp_t gfp)
 {
 	return (gfp & ~(__GFP_RECLAIM | __GFP_NOFAIL | __GFP_HIGH)) |
 	       __GFP_NOWARN | __GFP_NOMEMALLOC;
@@ -69,7 +73,7 @@ static struct page *tiering_try_all(gfp_t gfp, unsigned int order, int nid,
 		nid = slow;
 	/* Wake kswapd of slow memory here: the caller may find room in fast memory. */
 	wake = up ? gfp & __GFP_KSWAPD_RECLAIM : 0;
-	gfp = tiering_gfp(gfp);
+	gfp = tiering_free_only(gfp);
 	count = tiering_tiers(&tiers);
 	for (i = 0; i + 1 < count && !page; i++) {
 		page = tiering_try(gfp | wake, order, nid,
@@ -299,7 +303,7 @@ struct page *__tiering_alloc_table(gfp_t gfp, unsigned int order)
 
 	if (nid == NUMA_NO_NODE)
 		return NULL;
-	page = __alloc_pages(tiering_gfp(gfp) | __GFP_THISNODE, order, nid, NULL);
+	page = __alloc_pages(tiering_free_only(gfp) | __GFP_THISNODE, order, nid, NULL);
 	tiering_count_kernel(page, 1L << order);
 	return page;
 }

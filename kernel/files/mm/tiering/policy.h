@@ -59,6 +59,7 @@ struct tiering_space;
 #define TIERING_COUNTS		BIT(11)	/* uses of page cache are counted; needs
 					 * TIERING_USES
 					 */
+#define TIERING_NET		BIT(12)	/* data of the network prefers fast memory */
 
 /* Daemons do not wait for memory: others wait for the locks that they hold. */
 #define TIERING_GFP		(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)
@@ -121,6 +122,7 @@ enum tiering_reason {
  * @TIERING_SLAB: relocatable slabs: dentries, inodes
  * @TIERING_KERNEL: page tables, kernel stacks and, with TIERING_PLACES, all other
  *	kernel memory; the core places these pages and never moves them
+ * @TIERING_SOCKET: data of the network, as TIERING_KERNEL, with TIERING_NET
  * @TIERING_KINDS: the number of kinds
  */
 enum tiering_kind {
@@ -129,6 +131,7 @@ enum tiering_kind {
 	TIERING_BLOCKDEV,
 	TIERING_SLAB,
 	TIERING_KERNEL,
+	TIERING_SOCKET,
 	TIERING_KINDS,
 };
 

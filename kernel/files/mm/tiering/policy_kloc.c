@@ -16,6 +16,7 @@
  * - A context that is used in several scans is promoted as a whole, if there is room; a
  *   page of slow memory that is used in as many scans is promoted alone (4.4).
  * - A page that has moved too often stays in fast memory (4.5; see migrate.c).
+ * - New data of sockets goes to fast memory (4.2.3; see net.c).
  * - Relocatable slab pages of inodes and dentries move with their contexts or by use
  *   (4.4; see policy_kloc_slab.c).
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Policies of memory tiers: counts of events, one file each, in the folders anon, file,
- * blockdev, slab and kernel of /sys/kernel/mm/tiering/stats.
+ * blockdev, slab, kernel and socket of /sys/kernel/mm/tiering/stats.
  */
 #include <linux/kobject.h>
 #include <linux/mm.h>
@@ -51,6 +51,7 @@ static const char * const tiering_kind_names[TIERING_KINDS] = {
 	[TIERING_BLOCKDEV]	= "blockdev",
 	[TIERING_SLAB]		= "slab",
 	[TIERING_KERNEL]	= "kernel",
+	[TIERING_SOCKET]	= "socket",
 };
 
 /**

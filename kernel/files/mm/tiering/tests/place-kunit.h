@@ -11,11 +11,11 @@
 /* The first tries do not use reserves, and do not wake kswapd. */
 static void place_test_tries_take_what_is_free(struct kunit *test)
 {
-	KUNIT_EXPECT_FALSE(test, tiering_gfp(GFP_ATOMIC) &
+	KUNIT_EXPECT_FALSE(test, tiering_free_only(GFP_ATOMIC) &
 			   (__GFP_HIGH | __GFP_RECLAIM));
-	KUNIT_EXPECT_FALSE(test, tiering_gfp(GFP_KERNEL | __GFP_NOFAIL) &
+	KUNIT_EXPECT_FALSE(test, tiering_free_only(GFP_KERNEL | __GFP_NOFAIL) &
 			   (__GFP_RECLAIM | __GFP_NOFAIL));
-	KUNIT_EXPECT_TRUE(test, tiering_gfp(GFP_NOWAIT) & __GFP_NOMEMALLOC);
+	KUNIT_EXPECT_TRUE(test, tiering_free_only(GFP_NOWAIT) & __GFP_NOMEMALLOC);
 }
 
 /* A reader that reuses nothing may wait for its window, but not for the next of a stream. */
