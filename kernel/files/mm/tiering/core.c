@@ -396,6 +396,9 @@ bool __tiering_make_room(int nid, unsigned long *nr_reclaimed)
 		more = tiering_make_room_by(policy, tn, &moved);
 	srcu_read_unlock(&tiering_srcu, index);
 	*nr_reclaimed += moved;
+	/* kswapd looks next whether the zones have room, without CPUs' lists. */
+	if (moved)
+		tiering_drain_free(nid);
 	/* Leave the node to reclaim if nothing was demoted. */
 	return more && moved;
 }

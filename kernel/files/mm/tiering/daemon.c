@@ -85,6 +85,8 @@ bool tiering_in_background(struct tiering_node *tn)
  */
 void tiering_wake(struct tiering_node *tn)
 {
+	/* After the store of the work. Pairs with tiering_wait(). */
+	smp_mb();
 	if (READ_ONCE(tn->woken))
 		return;
 	WRITE_ONCE(tn->woken, true);
@@ -136,7 +138,7 @@ static unsigned int tiering_demote(const struct tiering_policy *policy,
 static bool tiering_promotion_waits(const struct tiering_policy *policy,
 				    struct tiering_node *tn)
 {
-	return READ_ONCE(tn->hot_count) || (policy->waits && policy->waits(tn));
+	return tiering_hot_waits(tn) || (policy->waits && policy->waits(tn));
 }
 
 /* Wake kswapd: placement falls back to slow memory and may never wake it. */
@@ -158,6 +160,7 @@ static unsigned int tiering_promote(const struct tiering_policy *policy,
 	};
 	/* Regions may be huge pages, which move as a whole. */
 	unsigned int order = policy->needs & TIERING_VISITS ? TIERING_REGION_ORDER : 0;
+	unsigned int moved;
 	long limit;
 
 	if (!policy->fill_promote)
@@ -179,9 +182,11 @@ static unsigned int tiering_promote(const struct tiering_policy *policy,
 	if (!b.pages && b.room < 1L << order && tiering_promotion_waits(policy, tn))
 		tiering_ask_for_room(tn, ktime_get_mono_fast_ns(), order);
 	*more |= b.more;
-	if (b.pages && tiering_room(tn->nid) < b.pages)
+	moved = tiering_move(tn, &b);
+	/* Not before: kswapd does not wake for a node that has room. */
+	if (moved && tiering_room(tn->nid) < 0)
 		tiering_wake_kswapd(tn->nid, 0);
-	return tiering_move(tn, &b);
+	return moved;
 }
 
 /* Move a bounded number of batches. Return: time to wait until the next call, ns. */
@@ -228,7 +233,8 @@ static void tiering_wait(struct tiering_node *tn, u64 most, u64 began)
 				       READ_ONCE(tn->woken),
 				       ns_to_ktime(left),
 				       (TASK_INTERRUPTIBLE | TASK_FREEZABLE));
-	WRITE_ONCE(tn->woken, false);
+	/* Before the look for work: who queues some later wakes the daemon. */
+	smp_store_mb(tn->woken, false);
 }
 
 /*
@@ -248,9 +254,15 @@ static void tiering_drain(struct tiering_node *tn, u64 now)
 static void tiering_end_scan(const struct tiering_policy *policy,
 			     struct tiering_node *tn)
 {
+	u64 now = ktime_get_mono_fast_ns();
+
 	if (READ_ONCE(tn->counts))
 		tiering_next_scan();
-	tiering_drain(tn, ktime_get_mono_fast_ns());
+	tiering_drain(tn, now);
+	if (policy->make_room && now - tn->retried >= TIERING_SOON * tiering_scan_ns()) {
+		tn->retried = now;
+		tiering_retry_kswapd(tn->nid);
+	}
 	if (policy->needs & TIERING_SLABS)
 		tiering_slabs_period(tn);
 	if (policy->period)

@@ -44,6 +44,7 @@ gfp_t tiering_free_only(gfp_t gfp);
 long tiering_room_to_fill(int nid);
 long tiering_room_to_min(int nid);
 bool tiering_may_alloc(int nid, unsigned int order);
+void tiering_retry_kswapd(int nid);
 void tiering_drain_free(int nid);
 void tiering_wake_kswapd(int nid, unsigned int order);
 
@@ -78,6 +79,7 @@ void tiering_daemon_stop(struct tiering_node *tn);
 
 /* migrate.c */
 unsigned long tiering_lruvec_files(struct lruvec *lruvec, int nid);
+bool tiering_hot_waits(struct tiering_node *tn);
 unsigned int tiering_migrate(struct tiering_node *tn, struct tiering_batch *b);
 
 /* spaces.c */

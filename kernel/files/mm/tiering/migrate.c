@@ -317,6 +317,35 @@ static struct folio *tiering_get_folio(unsigned long pfn)
 	return NULL;
 }
 
+/**
+ * tiering_hot_waits() - test whether a folio waits for its promotion
+ * @tn: the node to promote to
+ *
+ * Removes those from the queue that were freed or moved meanwhile.
+ *
+ * Return: true if one does.
+ */
+bool tiering_hot_waits(struct tiering_node *tn)
+{
+	unsigned int tries = TIERING_HOT;
+	unsigned long pfn;
+	bool waits;
+
+	while (tries-- && tiering_next_hot(tn, &pfn)) {
+		struct folio *folio = tiering_get_folio(pfn);
+
+		if (!folio)
+			continue;
+		waits = tiering_is_slow(folio_nid(folio));
+		folio_put(folio);
+		if (waits) {
+			tiering_put_back_hot(tn, pfn);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Test whether a folio that waited since its hint fault may come. */
 static bool tiering_hot_may_come(struct tiering_node *tn, const struct tiering_batch *b,
 				 struct folio *folio)

@@ -219,6 +219,7 @@ struct tiering_slabs {
  * @undrained: some folios did not move because they were on no LRU list
  * @drained: time of the last lru_add_drain_all(), ns
  * @asked: time of the last wakeup of kswapd on behalf of waiting promotions, ns
+ * @retried: time at which kswapd was last allowed to try again, ns
  * @budget: bytes that may be moved now
  * @refilled: time of the last refill of the budget, ns
  * @making_room: held while a hint fault makes room; only tried, never waited for
@@ -249,6 +250,7 @@ struct tiering_node {
 	bool undrained;
 	u64 drained;
 	u64 asked;
+	u64 retried;
 	s64 budget;
 	u64 refilled;
 	struct mutex making_room;	/* held in hint_room */

@@ -28,20 +28,20 @@ static enum zone_watermarks tiering_mark(void)
 }
 
 /*
- * Count the free pages of a zone for allocations that may use ZONE_MOVABLE. Include
- * this CPU's page lists, which may hold an eighth of the zone. Do not include them
- * under a policy of hint faults: NUMA balancing does not, and would refuse to promote
- * what the policy finds room for.
+ * Count the free pages of a zone for allocations that may use ZONE_MOVABLE, as kswapd
+ * does: without those that are reserved for atomic allocations. Include this CPU's page
+ * lists, which may hold an eighth of the zone. Do not include them under a policy of hint
+ * faults: NUMA balancing does not, and would refuse to promote what the policy finds room
+ * for.
  */
 static long tiering_free(struct zone *zone)
 {
 	long pages = zone_page_state(zone, NR_FREE_PAGES) -
-		     zone->lowmem_reserve[ZONE_MOVABLE];
+		     zone->lowmem_reserve[ZONE_MOVABLE] -
+		     READ_ONCE(zone->nr_free_highatomic);
 
-	if (tiering_is_hinting())
-		pages -= READ_ONCE(zone->nr_free_highatomic);
-	else
-		/* A hint: this task may migrate, and the CPU changes its count. */
+	/* A hint: this task may migrate, and the CPU changes its count. */
+	if (!tiering_is_hinting())
 		pages += data_race(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 	return max(pages, 0L);
 }
@@ -176,6 +176,21 @@ bool tiering_is_balanced(int nid, unsigned int order)
 bool tiering_may_alloc(int nid, unsigned int order)
 {
 	return tiering_has_block(nid, order, WMARK_LOW, 0);
+}
+
+/**
+ * tiering_retry_kswapd() - let kswapd of a node try again after too many failures
+ * @nid: the node
+ *
+ * Only reclaim that finds something would let it, and placement in slow memory avoids
+ * reclaim. One more failure, and it gives up again.
+ */
+void tiering_retry_kswapd(int nid)
+{
+	pg_data_t *pgdat = NODE_DATA(nid);
+
+	if (READ_ONCE(pgdat->kswapd_failures) >= MAX_RECLAIM_RETRIES)
+		WRITE_ONCE(pgdat->kswapd_failures, MAX_RECLAIM_RETRIES - 1);
 }
 
 /**

@@ -42,6 +42,16 @@ static void room_test_one_zone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), -100);
 }
 
+/* Pages that are reserved for atomic allocations are no room, as for kswapd. */
+static void room_test_reserved_for_atomic(struct kunit *test)
+{
+	struct zone *zones = room_test_zones(test);
+
+	room_test_set(&zones[1], 10000, 1000, 300, 0);
+	zones[1].nr_free_highatomic = 200;
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), 500);
+}
+
 /* A node has room while one zone has, whatever the others lack: kswapd sleeps then. */
 static void room_test_one_zone_is_enough(struct kunit *test)
 {
@@ -73,6 +83,7 @@ static struct kunit_case room_test_cases[] = {
 	KUNIT_CASE(room_test_one_zone),
 	KUNIT_CASE(room_test_one_zone_is_enough),
 	KUNIT_CASE(room_test_reserved_zone),
+	KUNIT_CASE(room_test_reserved_for_atomic),
 	{}
 };
 

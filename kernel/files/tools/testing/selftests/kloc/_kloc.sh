@@ -111,6 +111,8 @@ kloc_make_short() {
 
 # kloc_fill MIB: fill fast memory with pages that cannot move, except for MIB MiB
 kloc_fill() {
+	[ "$(tiering_free "$fast")" -gt $(($1 * 1024)) ] ||
+		tiering_skip "needs $1 MiB of free fast memory"
 	mkdir "$dir/filling"
 	mount -t tmpfs -o mpol=bind:"$fast",size=100% tmpfs "$dir/filling" ||
 		tiering_skip "needs tmpfs"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A kswapd that has given up, because nothing could be reclaimed, begins anew when a policy is
-# selected.
+# selected, and tries again every ten scans while a policy makes room.
 
 . ./_kloc.sh
 
-kloc_begin 3
+kloc_begin 6
 tiering_select none
 
 has_given_up() {
@@ -28,4 +28,12 @@ tiering_check "kswapd gives up when fast memory is full" tiering_wait 1 fill
 tiering_control "it begins anew by itself" tiering_fails has_given_up
 tiering_select migration-only
 tiering_check "it begins anew with a policy" tiering_fails has_given_up
+
+# The first scan takes longer than the test.
+echo 24000000 >$tiering/scan_us
+tiering_select kloc
+tiering_check "kswapd gives up under a policy, too" tiering_wait 1 fill
+tiering_control "it tries again within a scan" tiering_wait 1 tiering_fails has_given_up
+echo 50000 >$tiering/scan_us
+tiering_check "it tries again after ten scans" tiering_wait 5 tiering_fails has_given_up
 tiering_end
