@@ -15,7 +15,8 @@ struct page;
 DECLARE_STATIC_KEY_FALSE(tiering_net_key);
 
 struct page *__tiering_alloc_net(gfp_t gfp, unsigned int order);
-bool __tiering_gives_up_net(const struct page *page);
+void __tiering_count_net(const struct page *page, unsigned int order);
+bool __tiering_gives_up_net(struct page *page);
 
 /* Test whether the selected policy prefers fast memory for data of the network. */
 static inline bool tiering_is_placing_net(void)
@@ -35,7 +36,11 @@ static inline struct page *__tiering_alloc_net(gfp_t gfp, unsigned int order)
 	return NULL;
 }
 
-static inline bool __tiering_gives_up_net(const struct page *page)
+static inline void __tiering_count_net(const struct page *page, unsigned int order)
+{
+}
+
+static inline bool __tiering_gives_up_net(struct page *page)
 {
 	return false;
 }
@@ -58,6 +63,20 @@ static inline struct page *tiering_alloc_net(gfp_t gfp, unsigned int order)
 }
 
 /**
+ * tiering_count_net() - count pages that were allocated as without a policy
+ * @page: the first page, or NULL
+ * @order: order of the allocation
+ *
+ * Return: @page.
+ */
+static inline struct page *tiering_count_net(struct page *page, unsigned int order)
+{
+	if (tiering_is_placing_net() && page)
+		__tiering_count_net(page, order);
+	return page;
+}
+
+/**
  * tiering_gives_up_net() - test whether to replace a page of which all fragments are unused
  * @page: the page, used for fragments again and again by its owner alone
  *
@@ -66,7 +85,7 @@ static inline struct page *tiering_alloc_net(gfp_t gfp, unsigned int order)
  * Context: any.
  * Return: true if the owner should free it, as fast memory has room for another one.
  */
-static inline bool tiering_gives_up_net(const struct page *page)
+static inline bool tiering_gives_up_net(struct page *page)
 {
 	return tiering_is_placing_net() && __tiering_gives_up_net(page);
 }

@@ -24,9 +24,6 @@ static LLIST_HEAD(reloc_freed);
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "reloc."
 
-/* Nodes that are tried for a slab, if they fill up while its pages are allocated. */
-#define RELOC_NODES_TRIED	3
-
 /* Names of the caches in the arena. */
 static char reloc_names[256] __ro_after_init;
 module_param_string(caches, reloc_names, sizeof(reloc_names), 0444);
@@ -76,47 +73,28 @@ static void reloc_free_pages(struct page **pages, unsigned int nr)
 }
 
 /*
- * Allocate pages, all on one node: *@nid, if it has room. If it fills up meanwhile, free
- * them, and set *@nid to the node where the next page was.
- */
-static bool reloc_try_pages(struct page **pages, gfp_t gfp, int *nid, unsigned int nr,
-			    int *event)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		pages[i] = reloc_alloc_page(gfp, *nid, event);
-		if (!pages[i])
-			break;
-		*nid = page_to_nid(pages[i]);
-		if (*nid != page_to_nid(pages[0])) {
-			i++;
-			break;
-		}
-	}
-	if (i == nr && *nid == page_to_nid(pages[0]))
-		return true;
-	reloc_free_pages(pages, i);
-	return false;
-}
-
-/*
  * Allocate the pages of a slab, which may be discontiguous. They are on one node, where
- * the slab's objects are counted.
+ * the slab's objects are counted. A node that has room for the first page has some for
+ * the others, down to its lowest watermark.
  */
 static bool reloc_alloc_pages(struct page **pages, gfp_t gfp, int nid, unsigned int nr,
 			      int *event)
 {
-	unsigned int left;
+	gfp_t rest = (gfp & ~(__GFP_COMP | __GFP_DIRECT_RECLAIM | __GFP_NOFAIL)) |
+		     __GFP_THISNODE | __GFP_NOWARN;
+	unsigned int i;
 
-	gfp &= ~__GFP_COMP;
-	for (left = RELOC_NODES_TRIED; left; left--) {
-		if (reloc_try_pages(pages, gfp, &nid, nr, event))
-			return true;
-		/* The policy has not chosen the next node. */
-		*event = -1;
+	pages[0] = reloc_alloc_page(gfp & ~__GFP_COMP, nid, event);
+	if (!pages[0])
+		return false;
+	for (i = 1; i < nr; i++) {
+		pages[i] = __alloc_pages_node(page_to_nid(pages[0]), rest, 0);
+		if (!pages[i]) {
+			reloc_free_pages(pages, i);
+			return false;
+		}
 	}
-	return false;
+	return true;
 }
 
 /* Initialize descriptors as the buddy allocator would, with the node of the first page. */
@@ -158,7 +136,7 @@ struct folio *reloc_alloc_slab(struct kmem_cache *cache, gfp_t gfp, int nid,
 	if (order > RELOC_MAX_ORDER)
 		goto fallback;
 	if (!reloc_alloc_pages(pages, gfp, nid, 1 << order, &event))
-		return NULL;
+		goto fallback;
 	desc = reloc_take(order, gfp);
 	if (!desc)
 		goto free;

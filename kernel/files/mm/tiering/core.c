@@ -392,13 +392,17 @@ bool __tiering_make_room(int nid, unsigned long *nr_reclaimed)
 	index = srcu_read_lock(&tiering_srcu);
 	policy = srcu_dereference(tiering_selected, &tiering_srcu);
 	tn = srcu_dereference(tiering_near[nid], &tiering_srcu);
-	if (policy && policy->make_room && tn && tn->nid == nid)
+	if (policy && policy->make_room && tn && tn->nid == nid) {
+		/*
+		 * kswapd looks next whether the zones have room, without CPUs' lists: here
+		 * they count, and free pages on this one would be room enough.
+		 */
+		tiering_drain_free(nid);
 		more = tiering_make_room_by(policy, tn, &moved);
+		tiering_drain_free(nid);
+	}
 	srcu_read_unlock(&tiering_srcu, index);
 	*nr_reclaimed += moved;
-	/* kswapd looks next whether the zones have room, without CPUs' lists. */
-	if (moved)
-		tiering_drain_free(nid);
 	/* Leave the node to reclaim if nothing was demoted. */
 	return more && moved;
 }

@@ -275,6 +275,7 @@ static int tiering_daemon(void *data)
 	const struct tiering_policy *policy = tn->policy;
 	u64 began = ktime_get_mono_fast_ns(), wait = 0;
 
+	tn->retried = began;
 	/* Freeze while hibernation writes its image, as kswapd does. */
 	set_freezable();
 	while (!kthread_freezable_should_stop(NULL)) {

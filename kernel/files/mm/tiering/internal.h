@@ -44,6 +44,7 @@ gfp_t tiering_free_only(gfp_t gfp);
 long tiering_room_to_fill(int nid);
 long tiering_room_to_min(int nid);
 bool tiering_may_alloc(int nid, unsigned int order);
+bool tiering_may_alloc_kernel(int nid, unsigned int order, unsigned int pages);
 void tiering_retry_kswapd(int nid);
 void tiering_drain_free(int nid);
 void tiering_wake_kswapd(int nid, unsigned int order);

@@ -336,7 +336,8 @@ bool tiering_hot_waits(struct tiering_node *tn)
 
 		if (!folio)
 			continue;
-		waits = tiering_is_slow(folio_nid(folio));
+		waits = tiering_is_slow(folio_nid(folio)) &&
+			(!tiering_is_hinting() || tiering_page_was_used(folio));
 		folio_put(folio);
 		if (waits) {
 			tiering_put_back_hot(tn, pfn);

@@ -40,12 +40,12 @@ static int tiering_net_nid(void)
 
 /*
  * Test whether a node has room for data of the network. It takes from the reserve that
- * page cache leaves: the data is used now, and freed soon. It does not wake kswapd,
- * which would compact memory for its large pages.
+ * page cache leaves: the data is used now, and mostly freed soon. It does not wake
+ * kswapd, which would compact memory for its large pages.
  */
-static bool tiering_net_has_room(int nid)
+static bool tiering_net_has_room(int nid, unsigned int order)
 {
-	return nid != NUMA_NO_NODE && tiering_room_to_min(nid) > TIERING_BATCH;
+	return nid != NUMA_NO_NODE && tiering_may_alloc_kernel(nid, order, TIERING_BATCH);
 }
 
 /* Called by tiering_alloc_net(). */
@@ -56,17 +56,27 @@ struct page *__tiering_alloc_net(gfp_t gfp, unsigned int order)
 
 	if (nid == NUMA_NO_NODE)
 		return NULL;
-	if (tiering_net_has_room(nid))
+	if (tiering_net_has_room(nid, order))
 		page = __alloc_pages(tiering_free_only(gfp) | __GFP_THISNODE, order,
 				     nid, NULL);
-	tiering_count(page ? TIERING_PLACED_FAST : TIERING_PLACED_ELSEWHERE,
-		      TIERING_SOCKET, 1L << order);
+	if (page)
+		tiering_count(TIERING_PLACED_FAST, TIERING_SOCKET, 1L << order);
 	return page;
 }
 
+/* Called by tiering_count_net(). Another fast node may have had room. */
+void __tiering_count_net(const struct page *page, unsigned int order)
+{
+	if (tiering_net_nid() == NUMA_NO_NODE)
+		return;
+	tiering_count(tiering_is_slow(page_to_nid(page)) ? TIERING_PLACED_ELSEWHERE :
+							   TIERING_PLACED_FAST,
+		      TIERING_SOCKET, 1L << order);
+}
+
 /* Called by tiering_gives_up_net(). */
-bool __tiering_gives_up_net(const struct page *page)
+bool __tiering_gives_up_net(struct page *page)
 {
 	return tiering_is_slow(page_to_nid(page)) &&
-	       tiering_net_has_room(tiering_net_nid());
+	       tiering_net_has_room(tiering_net_nid(), compound_order(page));
 }

@@ -40,8 +40,8 @@ static long tiering_free(struct zone *zone)
 		     zone->lowmem_reserve[ZONE_MOVABLE] -
 		     READ_ONCE(zone->nr_free_highatomic);
 
-	/* A hint: this task may migrate, and the CPU changes its count. */
 	if (!tiering_is_hinting())
+		/* A hint: this task may migrate, and the CPU changes its count. */
 		pages += data_race(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 	return max(pages, 0L);
 }
@@ -154,6 +154,27 @@ static bool tiering_has_block(int nid, unsigned int order, enum zone_watermarks 
 }
 
 /**
+ * tiering_may_alloc_kernel() - test whether a node has a free block for the kernel
+ * @nid: the node
+ * @order: order of the block
+ * @pages: pages to leave above WMARK_MIN
+ *
+ * Return: true if it has.
+ */
+bool tiering_may_alloc_kernel(int nid, unsigned int order, unsigned int pages)
+{
+	struct zone *zones = NODE_DATA(nid)->node_zones;
+	int i;
+
+	for (i = 0; i <= ZONE_NORMAL; i++)
+		if (managed_zone(&zones[i]) &&
+		    zone_watermark_ok(&zones[i], order, min_wmark_pages(&zones[i]) + pages,
+				      ZONE_NORMAL, 0))
+			return true;
+	return false;
+}
+
+/**
  * tiering_is_balanced() - test whether NUMA balancing may move a folio to a node
  * @nid: the node
  * @order: order of the folio
@@ -189,8 +210,11 @@ void tiering_retry_kswapd(int nid)
 {
 	pg_data_t *pgdat = NODE_DATA(nid);
 
-	if (READ_ONCE(pgdat->kswapd_failures) >= MAX_RECLAIM_RETRIES)
-		WRITE_ONCE(pgdat->kswapd_failures, MAX_RECLAIM_RETRIES - 1);
+	int failures = READ_ONCE(pgdat->kswapd_failures);
+
+	/* Reclaim may have reset it meanwhile. */
+	if (failures >= MAX_RECLAIM_RETRIES)
+		cmpxchg(&pgdat->kswapd_failures, failures, MAX_RECLAIM_RETRIES - 1);
 }
 
 /**

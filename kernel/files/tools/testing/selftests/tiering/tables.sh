@@ -84,6 +84,8 @@ for node in $(tiering_tier_of "$fast"); do
 	mkdir "$dir/tmpfs$node"
 	mount -t tmpfs -o mpol=bind:"$node",size=100% tmpfs "$dir/tmpfs$node" ||
 		tiering_skip "needs tmpfs"
+	[ "$(tiering_free "$node")" -gt 24576 ] ||
+		tiering_skip "needs 24 MiB of free memory on node $node"
 	head -c $((($(tiering_free "$node") - 24576) * 1024)) /dev/zero >"$dir/tmpfs$node/filling"
 done
 echo 3000 >$scale
