@@ -19,6 +19,10 @@ disk".
 - Check: each reply was right. No server lost a key or reported an error, and the
   checkpoint is readable and holds all keys.
 
+redis-get is redis with 75 % GET and 25 % SET (KLOCs, earlier draft, Figure 10). Each of its
+pipelines has requests of one kind, so that their latencies are known apart (`GET p99, us`,
+`SET p99, us`). Its figures are no measure for those of redis, whose pipelines are mixed.
+
 By default Redis asks the kernel not to give it huge pages. The servers of redis-huge do
 not (disable-thp no), so that they have them where the kernel's setting is `always`.
 
@@ -30,7 +34,7 @@ Limits
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from kloc.measure.workload import (
@@ -41,6 +45,7 @@ from kloc.measure.workload import (
     Workload,
     WorkloadFailed,
     histogram,
+    histograms,
     percentiles,
 )
 
@@ -54,6 +59,8 @@ PIPELINE = 16
 # Requests a second of all clients together under all-fast, and how many of 100 are SET.
 RATE = 900_000
 SETS = 75
+# The same of redis-get.
+GET_RATE, GET_SETS = 1_000_000, 25
 # The hot keys, as a fraction of all keys.
 HOT = 1 / 20
 DUMP = "/data/0/dump.rdb"
@@ -78,39 +85,72 @@ sleep 1
 {_clients("load", f"keys={size.loaded(KEYS)} value={VALUE}")}"""
 
 
-def _requests_of(size: Size, seed: str) -> str:
-    """Return the options of the clients that say what requests are like."""
-    keys = size.loaded(KEYS)
-    return (
-        f"keys={keys} value={VALUE} clients={CLIENTS} pipeline={PIPELINE} sets={SETS} "
-        f"hot={round(keys * HOT)} seed={seed}"
-    )
+@dataclass(frozen=True)
+class Requests:
+    """What requests are like: `sets` of 100 are SET.
 
+    `rate` is how many a second all clients together make under all-fast. If `apart`, a pipeline has
+    requests of one kind.
+    """
 
-def _run(size: Size, seed: str, dump: str) -> str:
-    """Return the script of a size's requests. `dump` is an option of the clients."""
-    return _clients("run", f"{_requests_of(size, seed)} requests={_requests(size)} {dump}")
+    sets: int
+    rate: float
+    apart: bool = False
 
+    def options(self, size: Size, seed: str) -> str:
+        """Return the options of the clients that say this."""
+        keys = size.loaded(KEYS)
+        return (
+            f"keys={keys} value={VALUE} clients={CLIENTS} pipeline={PIPELINE} sets={self.sets} "
+            f"hot={round(keys * HOT)} seed={seed}{' apart=1' if self.apart else ''}"
+        )
 
-def _requests(size: Size) -> int:
-    """Return the number of requests, in complete pipelines."""
-    return -(-size.operations_at(RATE) // PIPELINE) * PIPELINE
+    def run(self, size: Size, seed: str, dump: str) -> str:
+        """Return the script of a size's requests. `dump` is an option of the clients."""
+        return _clients("run", f"{self.options(size, seed)} requests={self.count(size)} {dump}")
 
+    def count(self, size: Size) -> int:
+        """Return the number of requests, in complete pipelines."""
+        return -(-size.operations_at(self.rate) // PIPELINE) * PIPELINE
 
-def _warm_up(size: Size, seed: int) -> str:
-    """Return the script of a slice. The first one begins a checkpoint."""
-    run = _run(size.slice(), f"$(({seed} + {WARM_SEED} * $1))", "$dump")
-    return f"dump=\n[ $1 != 1 ] || dump=dump={DUMP}\n{run}"
+    def warm_up(self, size: Size, seed: int) -> str:
+        """Return the script of a slice. The first one begins a checkpoint."""
+        run = self.run(size.slice(), f"$(({seed} + {WARM_SEED} * $1))", "$dump")
+        return f"dump=\n[ $1 != 1 ] || dump=dump={DUMP}\n{run}"
 
+    def start(self, size: Size, seed: int) -> str:
+        """Return the script that goes on as the warm-up did until its checkpoint is complete."""
+        # Slices have the numbers from 1 on.
+        return _clients("until_saved", f"hz={HZ} {self.options(size, f'{seed}')}")
 
-def _start(size: Size, seed: int) -> str:
-    """Return the script that goes on as the warm-up did until its checkpoint is complete."""
-    # Slices have the numbers from 1 on.
-    return _clients("until_saved", f"hz={HZ} {_requests_of(size, f'{seed}')}")
+    def measured(self, size: Size, seed: int) -> str:
+        """Return the script of the region."""
+        return self.run(size, f"{seed}", f"dump={DUMP}")
 
-
-def _measured(size: Size, seed: int) -> str:
-    return _run(size, f"{seed}", f"dump={DUMP}")
+    def outcome(self, printed: Mapping[str, str], size: Size) -> Outcome:
+        """Return the requests; raise WorkloadFailed unless all came, and were right."""
+        keys = size.loaded(KEYS)
+        expected = {
+            f"keys {keys}": SERVERS,
+            "errors 0": SERVERS,
+            "RDB looks OK": 1,
+            f" {keys} keys read": 1,
+        }
+        for line, times in expected.items():
+            found = printed["check"].count(line)
+            if found < times:
+                raise WorkloadFailed(
+                    f"redis: the check printed '{line}' {found} times, expected {times}"
+                )
+        pipelines = histogram(printed["measured"])
+        done = PIPELINE * sum(pipelines.values())
+        if done != self.count(size):
+            raise WorkloadFailed(f"redis: {done} of {self.count(size)} requests were answered")
+        figures = {
+            f"{kind.upper()} p99, us": percentiles(times)["p99"] / 1000
+            for kind, times in histograms(printed["measured"]).items()
+        }
+        return Outcome(done, percentiles(pipelines), figures)
 
 
 def _check(size: Size, seed: int) -> str:
@@ -121,41 +161,21 @@ def _check(size: Size, seed: int) -> str:
     )
 
 
-def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
-    keys = size.loaded(KEYS)
-    expected = {
-        f"keys {keys}": SERVERS,
-        "errors 0": SERVERS,
-        "RDB looks OK": 1,
-        f" {keys} keys read": 1,
-    }
-    for line, times in expected.items():
-        found = printed["check"].count(line)
-        if found < times:
-            raise WorkloadFailed(
-                f"redis: the check printed '{line}' {found} times, expected {times}"
-            )
-    pipelines = histogram(printed["measured"])
-    done = PIPELINE * sum(pipelines.values())
-    if done != _requests(size):
-        raise WorkloadFailed(f"redis: {done} of {_requests(size)} requests were answered")
-    return Outcome(done, percentiles(pipelines))
-
-
 def workloads() -> Iterable[Workload]:
-    """Return redis, and redis-huge, whose servers may have huge pages."""
+    """Return redis; redis-huge, whose servers may have huge pages; and redis-get."""
+    mixed, gets = Requests(SETS, RATE), Requests(GET_SETS, GET_RATE, apart=True)
     redis = Workload(
         name="redis",
         summary="Redis: 8 servers, 32 clients over TCP, 75 % SET, 25 % GET, one checkpoint to disk",
         packages=("redis-server", "redis-tools"),
         programs=("redis_clients.c",),
         setup=_setup,
-        warm_up=_warm_up,
+        warm_up=mixed.warm_up,
         slices_max=SLICES_MAX,
-        start=_start,
-        measured=_measured,
+        start=mixed.start,
+        measured=mixed.measured,
         check=_check,
-        outcome=_outcome,
+        outcome=mixed.outcome,
     )
     yield redis
     yield replace(
@@ -163,4 +183,13 @@ def workloads() -> Iterable[Workload]:
         name="redis-huge",
         summary="redis with transparent huge pages (disable-thp no)",
         setup=partial(_setup, options=" --disable-thp no"),
+    )
+    yield replace(
+        redis,
+        name="redis-get",
+        summary="redis with 75 % GET and 25 % SET, in pipelines of one kind",
+        warm_up=gets.warm_up,
+        start=gets.start,
+        measured=gets.measured,
+        outcome=gets.outcome,
     )

@@ -15,6 +15,7 @@ memory.
   to read are skewed, keys to overwrite are not. The write-ahead log, flushes and
   compaction are on. The databases are on ext4 with its journal.
 - Operations: each key written or read counts as one.
+- Figures of their own: the 99th percentile of the latency of each kind of operations.
 - Check: each read found its key, in no older version than was written before, and its
   block's checksum is right. At the end the databases are opened again and read
   completely: they hold the last version of all keys, and nothing else.
@@ -52,6 +53,7 @@ from kloc.measure.workload import (
     Workload,
     WorkloadFailed,
     histogram,
+    histograms,
     percentiles,
 )
 
@@ -136,7 +138,12 @@ def _outcome(printed: Mapping[str, str], size: Size) -> Outcome:
         raise WorkloadFailed(
             f"rocksdb: not {size.loaded(KEYS)} keys at the end; it said: {printed['check'][:200]}"
         )
-    return Outcome(operations, percentiles(times))
+    apart = histograms(measured)
+    figures = {
+        f"{kind.replace('_', ' ')} p99, us": percentiles(apart[kind])["p99"] / 1000
+        for kind in KINDS
+    }
+    return Outcome(operations, percentiles(times), figures)
 
 
 def workloads() -> Iterable[Workload]:

@@ -106,6 +106,13 @@ static inline void add_time(struct times *times, uint64_t ns)
 	times->count[ns < 8 ? ns : 8 * shift + (ns >> shift)]++;
 }
 
+/* Add the times of another histogram. */
+static inline void add_times(struct times *times, const struct times *more)
+{
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		times->count[i] += more->count[i];
+}
+
 /* Print a line "time FROM TO COUNT" for each bucket that is not empty; times are in ns. */
 static inline void print_times(FILE *to, const struct times *times)
 {

@@ -2,7 +2,7 @@
 /*
  * redis_clients load servers=N port=N keys=N value=N
  * redis_clients run servers=N port=N keys=N value=N clients=N pipeline=N sets=N hot=N
- *		     requests=N seed=N from=N to=N [dump=FILE]
+ *		     requests=N seed=N from=N to=N [dump=FILE] [apart=1]
  * redis_clients until_saved servers=N port=N hz=N keys=N value=N clients=N pipeline=N
  *			     sets=N hot=N seed=N
  * redis_clients wait servers=N port=N
@@ -29,6 +29,9 @@
  *	ended TIME
  *	slice NUMBER COUNT	the requests that ended in a slice of SLICE_NS
  *	time FROM TO COUNT	the histogram of the times of pipelines
+ *
+ * With `apart`, each pipeline has requests of one kind, and a line "times set" and one "times
+ * get" come before the histograms of these.
  *
  * `until_saved` makes requests as `run` does, but for as long as a server is busy with a
  * checkpoint, and none if no server is. Then it tells all servers to do their housekeeping
@@ -77,12 +80,13 @@ static struct {
 	uint64_t slices[SLICES];
 	struct client {
 		uint64_t ended;
-		struct times times;
+		/* Of GET, or of all, and of SET. */
+		struct times times[2];
 	} clients[CLIENTS_MAX];
 } *shared;
 
 static unsigned long servers, port, keys, value, clients, pipeline, sets, hot, requests, seed;
-static unsigned long from, to, hz;
+static unsigned long from, to, hz, apart;
 static const char *dump;
 
 static const struct setting known[] = {
@@ -91,6 +95,7 @@ static const struct setting known[] = {
 	{ "pipeline", &pipeline, NULL }, { "sets", &sets, NULL }, { "hot", &hot, NULL },
 	{ "requests", &requests, NULL }, { "seed", &seed, NULL }, { "from", &from, NULL },
 	{ "to", &to, NULL }, { "hz", &hz, NULL }, { "dump", NULL, &dump },
+	{ "apart", &apart, NULL },
 	{ NULL, NULL, NULL },
 };
 
@@ -213,9 +218,14 @@ struct request {
 	bool set;
 };
 
-static struct request choose(struct random *random, unsigned long first)
+static bool choose_kind(struct random *random)
 {
-	struct request request = { .set = draw(random, 100) < sets };
+	return draw(random, 100) < sets;
+}
+
+static struct request choose(struct random *random, unsigned long first, bool set)
+{
+	struct request request = { .set = set };
 	bool is_hot = draw(random, 100) < HOT_SHARE;
 
 	request.key = key_of(is_hot ? (first + draw(random, hot)) % keys : draw(random, keys));
@@ -273,6 +283,7 @@ static void ask(unsigned long number, int client)
 
 	for (;;) {
 		unsigned long first = claim(&complete) ? to : from;
+		bool set = apart && choose_kind(&random);
 		size_t asked = 0, expected = 0;
 		const char *reply = replies;
 		uint64_t began, slice;
@@ -280,7 +291,8 @@ static void ask(unsigned long number, int client)
 		if (complete)
 			return;
 		for (unsigned long i = 0; i < pipeline; i++) {
-			chosen[i] = choose(&random, first);
+			chosen[i] = choose(&random, first,
+					   apart ? set : choose_kind(&random));
 			asked += put_request(text + asked, &chosen[i]);
 			expected += reply_bytes(&chosen[i]);
 		}
@@ -288,7 +300,7 @@ static void ask(unsigned long number, int client)
 		send_all(client, text, asked);
 		receive_all(client, replies, expected);
 		own->ended = now() - shared->began;
-		add_time(&own->times, shared->began + own->ended - began);
+		add_time(&own->times[set], shared->began + own->ended - began);
 		for (unsigned long i = 0; i < pipeline; i++) {
 			check_reply(reply, &chosen[i]);
 			reply += reply_bytes(&chosen[i]);
@@ -368,8 +380,12 @@ static void report(void)
 	printf("ended %lu\n", ended);
 	for (uint64_t i = 0; i <= ended / SLICE_NS; i++)
 		printf("slice %lu %lu\n", i, shared->slices[i]);
-	for (unsigned long i = 0; i < servers * clients; i++)
-		print_times(stdout, &shared->clients[i].times);
+	for (int set = apart; set >= 0; set--) {
+		if (apart)
+			printf("times %s\n", set ? "set" : "get");
+		for (unsigned long i = 0; i < servers * clients; i++)
+			print_times(stdout, &shared->clients[i].times[set]);
+	}
 }
 
 /* Check the settings of requests, and get the memory that clients share. */

@@ -27,8 +27,9 @@
  *			of one kind: random reads, sequential reads, random writes or
  *			sequential writes. The kinds alternate, and what a turn does follows
  *			from its number and the seed, whichever thread takes it. The answer is
- *			"KIND NUMBER", the operations of each kind, and lines
- *			"time FROM TO COUNT" with the histogram of their times in ns.
+ *			"KIND NUMBER", the operations of each kind, and for each kind a line
+ *			"times KIND" and lines "time FROM TO COUNT" with the histogram of its
+ *			times in ns.
  *	stop		Close the databases, open them again, read them completely, and end.
  *			The answer is "keys NUMBER".
  *
@@ -140,7 +141,7 @@ static pthread_barrier_t begin, end;
 
 static struct client {
 	uint64_t done[KINDS];
-	struct times times;
+	struct times times[KINDS];
 } client[THREADS_MAX];
 
 /* End the program if a call of RocksDB failed. */
@@ -479,7 +480,7 @@ static void take_turn(uint64_t turn, rocksdb_writebatch_t *batch, struct client 
 
 	own->done[kind] += turn_length;
 	if (kind == READ_SEQUENCE) {
-		read_sequence(skewed_key(&random), &own->times);
+		read_sequence(skewed_key(&random), &own->times[kind]);
 		return;
 	}
 	if (kind == WRITE_SEQUENCE)
@@ -493,7 +494,7 @@ static void take_turn(uint64_t turn, rocksdb_writebatch_t *batch, struct client 
 			write_one(batch, draw(&random, keys));
 		else
 			write_one(batch, next);
-		add_time(&own->times, now() - began);
+		add_time(&own->times[kind], now() - began);
 		next = next_key(next);
 	}
 }
@@ -541,14 +542,17 @@ static void run(uint64_t turns, uint64_t seed, FILE *answer)
 	pthread_barrier_wait(&begin);
 	pthread_barrier_wait(&end);
 	for (unsigned long number = 0; number < clients; number++) {
-		for (int kind = 0; kind < KINDS; kind++)
+		for (int kind = 0; kind < KINDS; kind++) {
 			all.done[kind] += client[number].done[kind];
-		for (int bucket = 0; bucket < BUCKETS; bucket++)
-			all.times.count[bucket] += client[number].times.count[bucket];
+			add_times(&all.times[kind], &client[number].times[kind]);
+		}
 	}
 	for (int kind = 0; kind < KINDS; kind++)
 		fprintf(answer, "%s %llu\n", kinds[kind], (unsigned long long)all.done[kind]);
-	print_times(answer, &all.times);
+	for (int kind = 0; kind < KINDS; kind++) {
+		fprintf(answer, "times %s\n", kinds[kind]);
+		print_times(answer, &all.times[kind]);
+	}
 }
 
 /* Compare each byte of the last versions of a database's keys, `from` to `to` - 1. */

@@ -32,6 +32,7 @@ FUNCTION = re.compile(r"^def workloads\(", re.M)
 
 PERCENTILES = (50, 95, 99)
 TIME = re.compile(r"^time (\d+) (\d+) (\d+)$", re.M)
+TIMES = re.compile(r"^times (\S+)$", re.M)
 
 REGION = 0.5
 """The measured region of a full-size run, in seconds of the machine's time under all-fast."""
@@ -174,6 +175,14 @@ def histogram(text: str) -> dict[tuple[float, float], int]:
         bucket = (float(low), float(high))
         found[bucket] = found.get(bucket, 0) + int(count)
     return found
+
+
+def histograms(text: str) -> dict[str, dict[tuple[float, float], int]]:
+    """Return the histograms in a text that has a line "times KIND" before each, by kind."""
+    _, *parts = TIMES.split(text)
+    return {
+        kind: histogram(times) for kind, times in zip(parts[::2], parts[1::2], strict=True)
+    }
 
 
 def percentiles(

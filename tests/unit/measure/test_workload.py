@@ -27,9 +27,10 @@ def asked(name: str, what: str) -> int:
 
 KINDS = ("read_random", "write_random", "read_sequence", "write_sequence")
 EACH = asked("rocksdb", "run ") // 4 * 50
-# Half of the operations took 4 to 6 us, half 8 to 10 us.
-ROCKSDB = "".join(f"{kind} {EACH}\n" for kind in KINDS) + (
-    f"time 4000 6000 {2 * EACH}\ntime 8000 10000 {2 * EACH}\n"
+# Reads took 4 to 6 us, writes 8 to 10 us.
+ROCKSDB = "".join(f"{kind} {EACH}\n" for kind in KINDS) + "".join(
+    f"times {kind}\ntime {'4000 6000' if 'read' in kind else '8000 10000'} {EACH}\n"
+    for kind in KINDS
 )
 PIPELINES = asked("redis", "requests=") // 16
 # Half of the pipelines took 40 to 60 us, half 80 to 100 us.
@@ -48,17 +49,29 @@ def rocksdb(measured: str = ROCKSDB, keys: int = 150_000) -> Outcome:
 
 
 def redis(
-    keys: int = 50_000, errors: int = 0, saved: int = 50_000, clients: str = REDIS
+    keys: int = 50_000,
+    errors: int = 0,
+    saved: int = 50_000,
+    clients: str = REDIS,
+    name: str = "redis",
 ) -> Outcome:
     check = 7 * "keys 50000\nerrors 0\n" + f"keys {keys}\nerrors {errors}\n"
     check += f"[offset 0] RDB looks OK! \\o/\n[info] {saved} keys read\n"
-    return workload.load("redis").outcome({"measured": clients, "check": check}, FULL)
+    return workload.load(name).outcome({"measured": clients, "check": check}, FULL)
 
 
 def test_rocksdb_counts_operations_of_all_kinds() -> None:
     outcome = rocksdb()
     assert outcome.operations == 4 * EACH
     assert outcome.latency_ns == {"p50": 6000.0, "p95": 9800.0, "p99": 9960.0}
+    assert outcome.figures == pytest.approx(
+        {
+            "read random p99, us": 5.98,
+            "write random p99, us": 9.98,
+            "read sequence p99, us": 5.98,
+            "write sequence p99, us": 9.98,
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +79,7 @@ def test_rocksdb_counts_operations_of_all_kinds() -> None:
     [
         ("rocksdb_clients: key 7 was not found\n", "it said: .* key 7 was not found"),
         (ROCKSDB.replace("write_random", "write"), f"not {EACH} times write_random"),
-        (ROCKSDB.replace(f"6000 {2 * EACH}", "6000 1"), "operations were done"),
+        (ROCKSDB.replace(f"6000 {EACH}", "6000 1"), "operations were done"),
     ],
 )
 def test_rocksdb_that_did_not_do_its_work_fails(measured: str, reason: str) -> None:
@@ -83,6 +96,16 @@ def test_redis_counts_requests_and_has_the_latencies_of_pipelines() -> None:
     outcome = redis()
     assert outcome.operations == 16 * PIPELINES
     assert outcome.latency_ns == pytest.approx({"p50": 60e3, "p95": 98e3, "p99": 99.6e3}, rel=1e-3)
+
+
+def test_redis_get_tells_its_kinds_of_requests_apart() -> None:
+    pipelines = asked("redis-get", "requests=") // 16
+    sets = "times set\ntime 8000 9000 1000\n"
+    gets = f"times get\ntime 1000 2000 {pipelines - 1000}\n"
+    outcome = redis(clients=sets + gets, name="redis-get")
+    assert outcome.operations == 16 * pipelines
+    assert outcome.figures == pytest.approx({"SET p99, us": 8.99, "GET p99, us": 1.99})
+    assert not redis().figures
 
 
 def test_redis_huge_differs_from_redis_only_in_huge_pages() -> None:
@@ -211,6 +234,7 @@ COUNTED = {
     "rocksdb-backup": r"--reads=",
     "redis": r"requests=",
     "redis-huge": r"requests=",
+    "redis-get": r"requests=",
     "shift": r"requests=",
     "idleconns": r"run ",
     "idleconns-poll": r"run ",
@@ -300,10 +324,11 @@ def test_an_error_in_a_workload_file_names_file_and_line(
         assert "docs/guide.md" in (refused.value.hint or "")
 
 
+@pytest.mark.parametrize("name", ["redis", "redis-get"])
 @pytest.mark.parametrize("size", [FULL, QUICK, LONG])
-def test_redis_clients_send_complete_pipelines(size: Size) -> None:
+def test_redis_clients_send_complete_pipelines(name: str, size: Size) -> None:
     """The number of requests that the check expects is that which is made."""
-    redis = workload.load("redis")
+    redis = workload.load(name)
     for script in (redis.measured(size, 1), redis.slices(size, 1)):
         assert script
         (options,) = re.findall("^redis_clients run (.*)$", script, re.M)
