@@ -180,9 +180,7 @@ def histogram(text: str) -> dict[tuple[float, float], int]:
 def histograms(text: str) -> dict[str, dict[tuple[float, float], int]]:
     """Return the histograms in a text that has a line "times KIND" before each, by kind."""
     _, *parts = TIMES.split(text)
-    return {
-        kind: histogram(times) for kind, times in zip(parts[::2], parts[1::2], strict=True)
-    }
+    return {kind: histogram(times) for kind, times in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def percentiles(

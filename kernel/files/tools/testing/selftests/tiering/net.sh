@@ -109,7 +109,7 @@ tiering_check "nothing was placed" [ "$(placed)" = "$before" ]
 
 tiering_select kloc-nomigrate
 tiering_check "a page that began in slow memory is replaced" sends_in_new_pages 2 8
-# Other traffic, or a late acknowledgement, may take some.
+# Other traffic, or a late ACK, may take some.
 tiering_control "each page in fast memory is replaced" \
 	sends_in_new_pages 3 $((MESSAGES * 8 / 4))
 end
