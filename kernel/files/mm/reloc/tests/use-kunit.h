@@ -178,10 +178,10 @@ static unsigned int find_object(void *const *objects, unsigned int count, bool o
 static void pages_are_demoted_one_by_one(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	unsigned int i, first, other, per_slab = 0;
+	unsigned int i, first, other, count, per_slab;
 	struct kmem_cache *cache;
 	struct slabinfo info = {};
-	void *objects[3 * 32];
+	void *objects[4 * 32];
 
 	if (!node_is_toptier(node_a) || node_is_toptier(node_b))
 		kunit_skip(test, "needs two tiers");
@@ -192,7 +192,8 @@ static void pages_are_demoted_one_by_one(struct kunit *test)
 	get_slabinfo(cache, &info);
 	per_slab = min(info.objects_per_slab, 32U);
 	/* The first slab is full, and so is that of the CPU. */
-	for (i = 1; i < 3 * per_slab; i++)
+	count = 3 * per_slab;
+	for (i = 1; i < count; i++)
 		objects[i] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
 	first = find_object(objects, per_slab, true);
 	other = find_object(objects, per_slab, false);
@@ -207,6 +208,9 @@ static void pages_are_demoted_one_by_one(struct kunit *test)
 	objects[other] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
 	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(objects[other]), virt_to_slab(objects[first]));
 
+	/* The CPU has taken the first slab. It takes another one, and fills it. */
+	for (; count < 4 * per_slab; count++)
+		objects[count] = kmem_cache_alloc_node(cache, GFP_KERNEL, node_a);
 	KUNIT_EXPECT_EQ(test, reloc_move(&objects[first], 1, node_a, &f->result), 0);
 	KUNIT_EXPECT_EQ(test, reloc_move(&objects[other], 1, node_b, &f->result), 0);
 	kmem_cache_free(cache, objects[other]);
@@ -215,7 +219,7 @@ static void pages_are_demoted_one_by_one(struct kunit *test)
 	reloc_hold_demoted(false);
 free:
 	migrate_enable();
-	for (i = 0; i < 3 * per_slab; i++)
+	for (i = 0; i < count; i++)
 		kmem_cache_free(cache, objects[i]);
 	kmem_cache_destroy(cache);
 }
