@@ -10,9 +10,9 @@ at, by file, with the reason why they are right. The tool prints the lines of ea
 another number of uses, and fails if there are any. At each new version of the kernel, look at these
 lines, and change the file.
 
-Limits: uses are found by name, in the directories whose code can have a dentry, an inode, a buffer
-head or a node of a tree in hand. Drivers and protocols get buffers of kmalloc(), which never move.
-A use that replaces another one in its file is not seen.
+Limits: uses are found by name, in the directories whose code can have a dentry, an inode, a file, a
+socket, a buffer head or a node of a tree in hand. Drivers get buffers of kmalloc() and data of
+socket buffers, which never move. A use that replaces another one in its file is not seen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,20 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-DIRECTORIES = ("block", "fs", "include/linux", "init", "ipc", "kernel", "lib", "mm", "security")
+DIRECTORIES = (
+    "block",
+    "fs",
+    "include/linux",
+    "include/net",
+    "init",
+    "io_uring",
+    "ipc",
+    "kernel",
+    "lib",
+    "mm",
+    "net",
+    "security",
+)
 
 USE = re.compile(
     r"\b(?:virt_to_(?:head_)?page|virt_to_folio|virt_to_phys|virt_to_pfn|vmalloc_to_p(?:age|fn)"

@@ -25,15 +25,16 @@ def test_all_uses_of_addresses_are_known(tool: ModuleType, linux: Path) -> None:
     assert not lines, "look at these, and change tools/slab_addresses.toml:\n" + "\n".join(lines)
 
 
-def test_a_new_use_is_seen(tool: ModuleType, tmp_path: Path) -> None:
-    source = tmp_path / "fs" / "new.c"
-    source.parent.mkdir()
+@pytest.mark.parametrize("directory", ["fs", "io_uring", "net/ipv4"])
+def test_a_new_use_is_seen(tool: ModuleType, tmp_path: Path, directory: str) -> None:
+    source = tmp_path / directory / "new.c"
+    source.parent.mkdir(parents=True)
     source.write_text("/* virt_to_page( */\n\tpage = virt_to_page(dentry);\n")
     assert list(tool.differences(tmp_path, {})) == [
-        "fs/new.c: 1 uses, 0 are known",
-        "fs/new.c:2: page = virt_to_page(dentry);",
+        f"{directory}/new.c: 1 uses, 0 are known",
+        f"{directory}/new.c:2: page = virt_to_page(dentry);",
     ]
-    assert not list(tool.differences(tmp_path, {"fs/new.c": 1}))
+    assert not list(tool.differences(tmp_path, {f"{directory}/new.c": 1}))
 
 
 def test_addresses_of_pages_count_where_a_page_may_be_of_a_slab(tool: ModuleType) -> None:
