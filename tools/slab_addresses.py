@@ -39,8 +39,9 @@ DIRECTORIES = (
 )
 
 USE = re.compile(
-    r"\b(?:virt_to_(?:head_)?page|virt_to_folio|virt_to_phys|virt_to_pfn|vmalloc_to_p(?:age|fn)"
-    r"|sg_set_buf|sg_init_one|bvec_set_virt)\("
+    r"\b(?:virt_to_(?:(?:head_)?page|folio|netmem|phys|pfn|gfn)|vmalloc_to_p(?:age|fn)"
+    r"|kmap_to_page|sg_set_buf|sg_init_one|bvec_set_virt|(?:ib_)?dma_map_single(?:_attrs)?"
+    r"|ib_virt_dma_to_page)\("
 )
 """The functions that take a virtual address, apart from casts to physical ones in drivers."""
 
@@ -49,7 +50,7 @@ OF_SLABS = re.compile(r"\b(?:virt_to_slab|slab_folio|folio_slab|folio_test_slab)
 
 ADDRESS = re.compile(r"\b(?:page|folio)_address\(")
 
-COMMENT = re.compile(r"^\s*/?\*")
+COMMENT = re.compile(r"^\s*(?:/\*|\*(?:\s|/|$))")
 
 KNOWN = Path(__file__).with_suffix(".toml")
 

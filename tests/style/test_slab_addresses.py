@@ -40,3 +40,13 @@ def test_a_new_use_is_seen(tool: ModuleType, tmp_path: Path, directory: str) -> 
 def test_addresses_of_pages_count_where_a_page_may_be_of_a_slab(tool: ModuleType) -> None:
     assert not list(tool.uses("page_address(page);\n"))
     assert list(tool.uses("slab_folio(slab);\nfolio_address(folio);\n"))
+
+
+def test_uses_by_wrappers_count(tool: ModuleType) -> None:
+    assert list(tool.uses("addr = ib_dma_map_single(device, header, size, dir);\n"))
+    assert list(tool.uses("pages[i] = kmap_to_page(buffer);\n"))
+
+
+def test_an_assignment_through_a_pointer_is_no_comment(tool: ModuleType) -> None:
+    assert not list(tool.uses("/*\n * virt_to_page(object)\n *\n */\n"))
+    assert list(tool.uses("\t*page = virt_to_page(object);\n"))
