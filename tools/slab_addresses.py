@@ -11,8 +11,9 @@ another number of uses, and fails if there are any. At each new version of the k
 lines, and change the file.
 
 Limits: uses are found by name, in the directories whose code can have a dentry, an inode, a file, a
-socket, a buffer head or a node of a tree in hand. Drivers get buffers of kmalloc() and data of
-socket buffers, which never move. A use that replaces another one in its file is not seen.
+socket, a buffer head or a node of a tree in hand, and in the drivers that use a TCP socket or take
+it over. Other drivers are not searched: they get buffers of kmalloc() and data of socket buffers,
+which never move. A use that replaces another one in its file is not seen.
 """
 
 from __future__ import annotations
@@ -37,6 +38,22 @@ DIRECTORIES = (
     "net",
     "security",
 )
+
+DRIVERS = (
+    "drivers/block/drbd",
+    "drivers/block/nbd.c",
+    "drivers/infiniband/hw/erdma/erdma_cm.c",
+    "drivers/infiniband/sw/siw",
+    "drivers/net/ethernet/chelsio/inline_crypto",
+    "drivers/nvme/host/tcp.c",
+    "drivers/nvme/target/tcp.c",
+    "drivers/scsi/iscsi_tcp.c",
+    "drivers/scsi/libiscsi_tcp.c",
+    "drivers/target/iscsi",
+    "drivers/usb/usbip",
+    "drivers/xen/pvcalls-back.c",
+)
+"""The files and directories of drivers that have a TCP socket in hand."""
 
 USE = re.compile(
     r"\b(?:virt_to_(?:(?:head_)?page|folio|netmem|phys|pfn|gfn)|vmalloc_to_p(?:age|fn)"
@@ -79,8 +96,10 @@ def known(path: Path = KNOWN) -> dict[str, int]:
 def differences(linux: Path, expected: Mapping[str, int]) -> Iterator[str]:
     """Yield a line for each use in files whose number of uses is not the expected one."""
     names = set(expected)
-    for directory in DIRECTORIES:
-        names |= {str(path.relative_to(linux)) for path in (linux / directory).rglob("*.[ch]")}
+    for name in (*DIRECTORIES, *DRIVERS):
+        place = linux / name
+        paths = [place] if place.is_file() else place.rglob("*.[ch]")
+        names |= {str(path.relative_to(linux)) for path in paths}
     for name in sorted(names):
         path = linux / name
         found = list(uses(path.read_text(errors="replace"))) if path.exists() else []

@@ -37,6 +37,17 @@ def test_a_new_use_is_seen(tool: ModuleType, tmp_path: Path, directory: str) -> 
     assert not list(tool.differences(tmp_path, {f"{directory}/new.c": 1}))
 
 
+def test_a_new_use_in_a_driver_with_sockets_is_seen(tool: ModuleType, tmp_path: Path) -> None:
+    for name in ("drivers/block/nbd.c", "drivers/infiniband/sw/siw/new.c", "drivers/ata/ahci.c"):
+        source = tmp_path / name
+        source.parent.mkdir(parents=True)
+        source.write_text("sg_init_one(&sg, socket->sk, size);\n")
+    assert [line for line in tool.differences(tmp_path, {}) if line.endswith("known")] == [
+        "drivers/block/nbd.c: 1 uses, 0 are known",
+        "drivers/infiniband/sw/siw/new.c: 1 uses, 0 are known",
+    ]
+
+
 def test_addresses_of_pages_count_where_a_page_may_be_of_a_slab(tool: ModuleType) -> None:
     assert not list(tool.uses("page_address(page);\n"))
     assert list(tool.uses("slab_folio(slab);\nfolio_address(folio);\n"))
