@@ -28,7 +28,8 @@ has_demoted() { # BATCHES
 	[ "$2" -ge "$1" ]
 }
 
-# 64 MiB that nobody uses any more, of which kswapd wants 48.
+# 64 MiB that nobody uses any more, of which kswapd wants 48. The daemon shall leave them to it.
+echo 1 >$tiering/rate_mbps
 kloc_files files 64 1024
 sync
 kloc_trace __tiering_make_room tiering_migrate
