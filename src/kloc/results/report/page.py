@@ -221,7 +221,8 @@ def _time(all_cases: Sequence[Case]) -> Section | None:
         "time",
         "Where the time went",
         "Compute is the time that the instructions would take without misses. Stalls are waits "
-        "for memory, by page kind: pale colors are fast memory, full colors slow memory.",
+        "for memory, by page kind: pale colors are fast memory and caches, full colors slow "
+        "memory.",
         [block],
         legend=[group for group in kinds.TIME if group in used],
         tiers=True,

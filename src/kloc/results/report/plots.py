@@ -32,8 +32,11 @@ BAR = 0.62
 """Height of a bar as a fraction of its row."""
 
 PAGES_PER_MIB = 256
-FAST_ALPHA = 0.42
-"""Opacity of stalls on fast memory, so that they are pale; those on slow memory are opaque."""
+PALE_ALPHA = 0.42
+"""Opacity of stalls on fast memory and on caches, so that they are pale."""
+
+PALE_TIERS = ("fast", "cache")
+"""The tiers of stalls that a better placement could not shorten: the tier `cache` is no memory."""
 
 SLABS = 5
 """The slab caches that a table of times names."""
@@ -446,7 +449,7 @@ def _stack(axes: Axes, row: int, parts: Sequence[tuple[Group, str, float]]) -> N
             BAR,
             left=start,
             color=COLORS[group.color],
-            alpha=FAST_ALPHA if tier == "fast" else 1.0,
+            alpha=PALE_ALPHA if tier in PALE_TIERS else 1.0,
             edgecolor=COLORS["line"] if group == kinds.IDLE else "none",
             linewidth=0.8,
         )

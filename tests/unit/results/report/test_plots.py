@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
 
 from kloc.results.report import figure as figures
-from kloc.results.report import plots
+from kloc.results.report import kinds, plots
 from kloc.results.report.cases import Case, cases
-from kloc.results.report.figure import Table
+from kloc.results.report.figure import COLORS, Table
 from kloc.results.report.kinds import STORAGE
 from support.made_up import comparison, run
 
@@ -160,3 +161,21 @@ def test_values_are_beside_the_lines_of_the_bounds(monkeypatch: pytest.MonkeyPat
         lines = [line.get_window_extent().x1 for line in axes.lines]
         assert len(values) >= 2 and len(lines) >= 2
         assert min(text.get_window_extent().x0 for text in values) > max(lines)
+
+
+def test_only_stalls_on_slow_memory_have_full_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, float] = {}
+
+    def barh(_: Axes, *__: object, color: str, alpha: float, **___: object) -> None:
+        drawn[color] = alpha
+
+    monkeypatch.setattr(Axes, "barh", barh)
+    stalls = {
+        "fast": {"anon": {"user": 1e9}},
+        "slow": {"file": {"user": 1e9}},
+        "cache": {"slab:dentry": {"kernel": 1e9}},
+    }
+    plots.time(only(run("tpp", 100, stall_ns=stalls)))
+    pale, full = {kinds.APPLICATION, kinds.SLAB}, {kinds.PAGE_CACHE, kinds.COMPUTE, kinds.STORAGE}
+    assert {drawn[COLORS[group.color]] for group in pale} == {plots.PALE_ALPHA}
+    assert {drawn[COLORS[group.color]] for group in full} == {1.0}
