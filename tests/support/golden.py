@@ -20,12 +20,13 @@ UPDATE = "KLOC_UPDATE_GOLDEN"
 COMMAND = "./kloc test --update-golden"
 
 
-def check(name: str, text: str, directory: Path = DIRECTORY) -> None:
+def check(name: str, text: str, directory: Path = DIRECTORY, suffix: str = ".txt") -> None:
     """Compare `text` with `name`.txt in `directory`; in update mode, write it there instead.
 
-    Spaces at the ends of lines are ignored, because Rich pads its tables with them.
+    `suffix` is another one of the file. Spaces at the ends of lines are ignored, because Rich pads
+    its tables with them.
     """
-    path = directory / f"{name}.txt"
+    path = directory / f"{name}{suffix}"
     lines = [line.rstrip() + "\n" for line in text.splitlines()]
     if os.environ.get(UPDATE) == "1":
         path.parent.mkdir(parents=True, exist_ok=True)

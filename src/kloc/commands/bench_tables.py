@@ -26,10 +26,8 @@ from kloc.measure.record import Identity
 from kloc.measure.runner import Interrupted, prepare
 from kloc.measure.task import tasks
 from kloc.results import document, document_tables, inputs, marked, wanted
+from kloc.results.versions import COMMIT
 from kloc.results.wanted import Form, Wanted
-
-COMMIT = "commit"
-"""The key of result files that has the commit of their runs."""
 
 ANOTHER = "name another directory with --results DIR, or remove this one to measure all again"
 

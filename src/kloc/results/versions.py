@@ -10,6 +10,9 @@ from kloc.base import revision
 from kloc.base.words import plural
 from kloc.measure.record import Run
 
+COMMIT = "commit"
+"""The key of the result files of kloc bench tables that has the commit of all of their runs."""
+
 NAMED = 3
 """How many packages the line names that are not of the pinned version."""
 

@@ -125,20 +125,42 @@ def drawing(title: str, height: int, rows: int = 1, left: int = 84) -> Iterator[
         )
         sheet = Sheet(plot, list(axes))
         yield sheet
-        buffer = io.StringIO()
-        with warnings.catch_warnings():
-            # matplotlib warns about letters that its own font lacks; the page's font has them.
-            warnings.filterwarnings("ignore", message="Glyph")
-            plot.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    sheet.svg = inline(buffer.getvalue(), title)
+        text = saved(plot)
+    sheet.svg = inline(text, title)
+
+
+def saved(plot: Plot) -> str:
+    """Return the SVG that matplotlib writes of a plot; STYLE must be in use."""
+    buffer = io.StringIO()
+    with warnings.catch_warnings():
+        # matplotlib warns about letters that its own font lacks; the reader's font has them.
+        warnings.filterwarnings("ignore", message="Glyph")
+        plot.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return buffer.getvalue()
 
 
 def inline(text: str, title: str) -> str:
     """Return the SVG that matplotlib wrote in a form that can be embedded in HTML."""
+    prefix = f"f{abs(_stable_hash(text + title)):x}-"
+    root = cleaned(text, prefix)
+    root.attrib["aria-labelledby"] = prefix + "title"
+    label = ElementTree.Element("title", {"id": prefix + "title"})
+    label.text = title
+    root.insert(0, label)
+    svg = ElementTree.tostring(root, encoding="unicode")
+    for name, color in COLORS.items():
+        svg = svg.replace(color, f"var(--{name})")
+    return re.sub(r">\s+<", "><", svg)
+
+
+def cleaned(text: str, prefix: str) -> ElementTree.Element:
+    """Return the SVG that matplotlib wrote as an image without namespaces and external links.
+
+    Ids that are used begin with `prefix`, others are removed. Colors are still those of COLORS.
+    """
     root = ElementTree.fromstring(text)
     _strip(root)
     _, _, width, height = root.attrib["viewBox"].split()
-    prefix = f"f{abs(_stable_hash(text + title)):x}-"
     used = _references(root)
     for element in root.iter():
         _rewrite(element, used, prefix)
@@ -149,16 +171,9 @@ def inline(text: str, title: str) -> str:
             "width": f"{float(width):g}",
             "height": f"{float(height):g}",
             "role": "img",
-            "aria-labelledby": prefix + "title",
         }
     )
-    label = ElementTree.Element("title", {"id": prefix + "title"})
-    label.text = title
-    root.insert(0, label)
-    svg = ElementTree.tostring(root, encoding="unicode")
-    for name, color in COLORS.items():
-        svg = svg.replace(color, f"var(--{name})")
-    return re.sub(r">\s+<", "><", svg)
+    return root
 
 
 def short(name: str) -> str:

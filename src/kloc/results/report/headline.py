@@ -24,7 +24,7 @@ NAMED_MAX = 4
 def headline(all_cases: Sequence[Case]) -> str:
     """Return the page's headline, one sentence."""
     if len(all_cases) == 1:
-        return _sentence(all_cases[0])
+        return sentence(all_cases[0])
     compared = [case for case in all_cases if len(case.contenders) > 1]
     names = [case.name for case in compared or all_cases]
     subject = formats.listed(names) if len(names) < NAMED_MAX else f"{len(names)} results"
@@ -73,7 +73,7 @@ def card(case: Case, alone: bool) -> Card:
     policy = case.lead.first if case.lead else None
     return Card(
         name="" if alone else case.name,
-        headline="" if alone else _sentence(case, named=False),
+        headline="" if alone else sentence(case, named=False),
         facts=_facts(case, policy) if policy else _bounds_facts(case),
         figure=plots.headroom(case),
         remarks=_remarks(case),
@@ -83,7 +83,7 @@ def card(case: Case, alone: bool) -> Card:
     )
 
 
-def _sentence(case: Case, named: bool = True) -> str:
+def sentence(case: Case, named: bool = True) -> str:
     """Return the main result of a case; `named` if the sentence has to name the case."""
     lead = case.lead
     if lead and lead.verdicts:

@@ -43,7 +43,7 @@ BUSY = 0.001
 def page(document: Mapping[str, Any]) -> Page:
     """Return the report on a document of runs."""
     all_cases = cases(document["runs"])
-    shown = {case.name: _shown_runs(case) for case in all_cases}
+    shown = {case.name: shown_runs(case) for case in all_cases}
     sections = [
         _throughput(all_cases),
         ratios.section(document),
@@ -64,7 +64,7 @@ def page(document: Mapping[str, Any]) -> Page:
     return Page(
         title=f"kloc: {title}",
         headline=title,
-        subtitle=_subtitle(document, all_cases),
+        subtitle=subtitle(document, all_cases),
         cards=[headline.card(case, alone=len(all_cases) == 1) for case in all_cases],
         overview=headline.overview(all_cases),
         notes=[*_notes(all_cases), *work.lines(document)],
@@ -72,7 +72,7 @@ def page(document: Mapping[str, Any]) -> Page:
     )
 
 
-def _subtitle(document: Mapping[str, Any], all_cases: Sequence[Case]) -> str:
+def subtitle(document: Mapping[str, Any], all_cases: Sequence[Case]) -> str:
     """Return the machine, its memory, the number of seeds and the kernel's release."""
     runs = [run for case in all_cases for run in case.runs]
     machines = list(dict.fromkeys(case.machine for case in all_cases))
@@ -232,7 +232,7 @@ def _time(all_cases: Sequence[Case]) -> Section | None:
 def _pages(all_cases: Sequence[Case]) -> Section | None:
     blocks = []
     for case in all_cases:
-        runs = _shown_runs(case)
+        runs = shown_runs(case)
         top = plots.peak_of_slow_memory(runs)
         figures = [figure for run in runs if (figure := plots.pages(case, run, top))]
         if figures:
@@ -253,7 +253,7 @@ def _migrations(all_cases: Sequence[Case]) -> Section | None:
     blocks = []
     reasons: dict[Group, None] = {}
     for case in all_cases:
-        runs = _shown_runs(case)
+        runs = shown_runs(case)
         top = plots.peak_migration_rate(runs)
         figures, idle = [], []
         for run in runs:
@@ -368,7 +368,7 @@ def _settings(all_cases: Sequence[Case]) -> Section | None:
     return Section("settings", "Settings of each policy", intro, blocks, grid=True)
 
 
-def _shown_runs(case: Case) -> list[Run]:
+def shown_runs(case: Case) -> list[Run]:
     """Return the runs whose pages are shown: one of each policy, with the first seed.
 
     Bounds are shown only if there is nothing else.

@@ -31,6 +31,9 @@ ROW = 26
 BAR = 0.62
 """Height of a bar as a fraction of its row."""
 
+VALUE_ROOM = 1.28
+"""Length of an axis relative to the longest bar, so that values are right of the bars."""
+
 PAGES_PER_MIB = 256
 PALE_ALPHA = 0.42
 """Opacity of stalls on fast memory and on caches, so that they are pale."""
@@ -99,25 +102,32 @@ def headroom(case: Case) -> Figure | None:
 
 def throughput(case: Case) -> Figure:
     """Return the throughput of each policy, or its time if no operations are counted."""
+    title = f"{case.name}: {'time' if case.is_timed else 'throughput'} under each policy"
+    with drawing(title, 70 + ROW * len(case.policies)) as sheet:
+        draw_throughput(sheet.axes[0], case)
+        sheet.axes[0].set_xlabel(throughput_unit(case))
+    return Figure(title, sheet.svg, caption=case.name)
+
+
+def throughput_unit(case: Case) -> str:
+    """Return the unit of what `draw_throughput` draws."""
+    return "seconds of simulated time (less is better)" if case.is_timed else "operations/s"
+
+
+def draw_throughput(axes: Axes, case: Case) -> None:
+    """Draw a bar for the throughput of each policy, or its time, with lines at the bounds."""
     figure = "seconds" if case.is_timed else "throughput"
     spreads = {
         name: spread for name in case.policies if (spread := case.spread(name, figure)) is not None
     }
     form = formats.seconds if case.is_timed else formats.count
-    unit = "seconds of simulated time (less is better)" if case.is_timed else "operations/s"
-    title = f"{case.name}: {'time' if case.is_timed else 'throughput'} under each policy"
-    leaders = case.leaders()
-    top = max(spread.high for spread in spreads.values())
-    with drawing(title, 70 + ROW * len(spreads)) as sheet:
-        axes = sheet.axes[0]
-        _bars(axes, spreads, leaders, lambda spread: form(spread.median))
-        axes.set_xlim(0, 1.28 * top)
-        _mark(axes, [(spreads[name].median, "", "-") for name in (LOWER, UPPER) if name in spreads])
-        axes.xaxis.set_major_formatter(lambda value, _: formats.compact(value))
-        axes.locator_params(axis="x", nbins=5)
-        axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick < 1.01 * top])
-        axes.set_xlabel(unit)
-    return Figure(title, sheet.svg, caption=case.name)
+    top = max(spread.high for spread in spreads.values()) or 1.0
+    _bars(axes, spreads, case.leaders(), lambda spread: form(spread.median))
+    axes.set_xlim(0, VALUE_ROOM * top)
+    _mark(axes, [(spreads[name].median, "", "-") for name in (LOWER, UPPER) if name in spreads])
+    axes.xaxis.set_major_formatter(lambda value, _: formats.compact(value))
+    axes.locator_params(axis="x", nbins=5)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick < 1.01 * top])
 
 
 def time(case: Case) -> Figure | None:
@@ -130,8 +140,8 @@ def time(case: Case) -> Figure | None:
     leaders = case.leaders()
     with drawing(title, 70 + ROW * len(names)) as sheet:
         axes = sheet.axes[0]
+        stacks(axes, [parts(times[name]) for name in names])
         for row, name in enumerate(names):
-            _stack(axes, row, parts(times[name]))
             end = times[name].seconds
             _value(axes, end, row, formats.seconds(end), name in leaders)
         _rows(axes, names, leaders)
@@ -439,21 +449,26 @@ def _mark(axes: Axes, marks: Sequence[tuple[float, str, str]]) -> None:
         )
 
 
-def _stack(axes: Axes, row: int, parts: Sequence[tuple[Group, str, float]]) -> None:
-    """Draw a bar that is divided into parts of the time."""
-    start = 0.0
-    for group, tier, seconds in parts:
+def stacks(axes: Axes, rows: Sequence[Sequence[tuple[Group, str, float]]]) -> None:
+    """Draw a bar in each row that is divided into parts of the time, as `parts` returns them."""
+    bars: dict[tuple[Group, str], list[tuple[int, float, float]]] = {}
+    for row, those in enumerate(rows):
+        start = 0.0
+        for group, tier, seconds in those:
+            bars.setdefault((group, tier), []).append((row, start, seconds))
+            start += seconds
+    for (group, tier), same in bars.items():
+        numbers, starts, lengths = zip(*same, strict=True)
         axes.barh(
-            row,
-            seconds,
+            numbers,
+            lengths,
             BAR,
-            left=start,
+            left=starts,
             color=COLORS[group.color],
             alpha=PALE_ALPHA if tier in PALE_TIERS else 1.0,
             edgecolor=COLORS["line"] if group == kinds.IDLE else "none",
             linewidth=0.8,
         )
-        start += seconds
 
 
 def _time_table(case: Case, times: Mapping[str, Times]) -> Table:
