@@ -23,6 +23,9 @@ OLD = ".old"
 _ours: set[Path] = set()
 """The files of results that this process has written, or continues."""
 
+_silent: set[Path] = set()
+"""The files of which no message says that an old one is kept: the user has not named them."""
+
 
 def read_text(path: Path, option: str) -> str:
     """Return the text of a file that the user named with `option`, such as "--setup".
@@ -107,7 +110,7 @@ def keep_old(path: Path) -> None:
     """Keep the file `path`, if there is one, as FILE.old, and print a message about it.
 
     This happens once: not if this process has called `keep_old` or `continue_file` for it before.
-    Raises OSError if the file cannot be kept.
+    There is no message after `keep_silently`. Raises OSError if the file cannot be kept.
     """
     resolved = path.resolve()
     if resolved in _ours:
@@ -123,13 +126,19 @@ def keep_old(path: Path) -> None:
         except OSError:
             # Not all file systems have hard links.
             path.rename(old)
-        terminal.say(f"{path} existed: it is now {old}")
+        if resolved not in _silent:
+            terminal.say(f"{path} existed: it is now {old}")
     _ours.add(resolved)
 
 
 def continue_file(path: Path) -> None:
     """Let later calls of `keep_old` keep nothing: the content of `path` is taken over."""
     _ours.add(path.resolve())
+
+
+def keep_silently(path: Path) -> None:
+    """Let later calls of `keep_old` print no message about the file `path`."""
+    _silent.add(path.resolve())
 
 
 def _sync(path: Path) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import io
 import os
 import shlex
+import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kloc.base.errors import KlocError
@@ -119,6 +121,22 @@ def _size_known() -> dict[str, str]:
 def say(message: str) -> None:
     """Print `message` on stderr."""
     stderr().print(message, markup=False)
+
+
+def say_link(label: str, path: Path) -> None:
+    """Print a line with `label` and the URL of a file on stderr, which a terminal opens on a click.
+
+    It is no result, and so it does not go to stdout. The URL can also be copied, from a terminal
+    without links and from a file.
+    """
+    from rich.style import Style
+    from rich.text import Text
+
+    url = path.absolute().as_uri()
+    # With the host's name, as `ls --hyperlink` has it, a terminal on another host (ssh) can tell
+    # that the file is not one of its own.
+    target = url.replace("file://", f"file://{socket.gethostname()}", 1)
+    stderr().print(Text.assemble(f"{label}: ", (url, Style(link=target))))
 
 
 def detail(message: str) -> None:

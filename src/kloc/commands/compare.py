@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,13 @@ from kloc.measure.runner import Incomplete, Interrupted, at_once, prepare
 from kloc.measure.task import Task, listings, tasks
 from kloc.results import ahead, document, inputs, printed
 
-USAGE = ("[options] WORKLOAD...", "[--json FILE] [--report FILE] RESULT.json...")
+USAGE = ("[options] WORKLOAD...", "[--json|--report|--picture FILE]... RESULT.json...")
 
 DESCRIPTION = """\
 Measure workloads under several policies, and print their throughput side by side.
+
+The last line is a link to an HTML report: the file of --report, or last/compare.html in the cache
+directory.
 
 With result files instead of workloads, nothing is run. Comparable results are printed in one
 table. Results of different machines or versions are printed separately, with their differences.
@@ -41,8 +45,14 @@ table. Results of different machines or versions are printed separately, with th
 EXAMPLES = (
     ("kloc compare rocksdb redis", f"{len(policy.COMPARED)} policies, one seed"),
     ("kloc compare redis --policies tpp,kloc --seeds 3", "median of three seeds"),
-    ("kloc compare a.json b.json --report r.html", "show files of --json"),
+    ("kloc compare a.json b.json --picture ab.svg", "show files, and draw them"),
 )
+
+LAST = "last"
+"""The directory in the cache directory that has the last results and their report."""
+
+KEPT: Mapping[str, str] = {"json": "compare.json", "report": "compare.html"}
+"""The options of which the files are in LAST if they are not given, and the files' names."""
 
 RUN_OPTIONS: Mapping[str, object] = {
     "policies": (),
@@ -92,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{', '.join(ahead.BASELINES)})",
     )
     completers.complete_names(against, policy.names)
-    options.add(group, "json", "report")
+    options.add(group, "json", "report", "picture")
     heatmaps = group.add_argument(
         "--heatmaps",
         type=values.comma_list,
@@ -144,6 +154,7 @@ def run(args: argparse.Namespace) -> int:
         if stored:
             _check_stored(args, stored, todo, workloads, policies)
         return _list_tasks(_missing(todo, policies, stored), policies, kernel)
+    _keep(args)
     # With --resume, there are figures; and a program that reads stdout waits for all of them.
     is_first = kernel is None and stored is None and not output.is_stdout(args)
     parts = prepare(workloads, kernel, preliminary.figures(todo if is_first else []))
@@ -153,6 +164,27 @@ def run(args: argparse.Namespace) -> int:
     notes = [kernel_support.note(missing)] if missing else []
     _measure(args, parts, todo, policies, stored, notes)
     return 0
+
+
+def _keep(args: argparse.Namespace) -> None:
+    """Let results and report be kept in the cache directory, unless options name their files.
+
+    So a measurement that took an hour has a report even if nobody asked for one before, and one
+    that was stopped can be resumed. The next comparison replaces them. Nothing is kept if a program
+    reads the results from stdout, or if the directory cannot be written.
+    """
+    args.kept = set()
+    if output.is_stdout(args) or not cache.is_writable():
+        return
+    for option, name in KEPT.items():
+        if getattr(args, option) is None:
+            path = cache.directory() / LAST / name
+            with suppress(KlocError, OSError):
+                path.parent.mkdir(exist_ok=True)
+                files.check_writable(f"--{option}", path)
+                files.keep_silently(path)
+                setattr(args, option, path)
+                args.kept.add(option)
 
 
 def _heatmaps(args: argparse.Namespace) -> dict[str, Any]:
@@ -219,6 +251,9 @@ def _measure(
     try:
         runs = measurement.run(args.follow)
     except (Incomplete, Interrupted) as ended:
+        if isinstance(ended, Interrupted) and "report" in args.kept:
+            # Who presses Ctrl-C does not wait for a drawing that nobody asked for.
+            args.report = None
         if ended.runs:
             _deliver(args, measurement.content(ended.runs))
         raise
@@ -276,9 +311,10 @@ def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy], kernel: str
 
 
 def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
-    for option, path in (("--json", args.json), ("--report", args.report)):
+    for option in ("json", "report", "picture"):
+        path = getattr(args, option)
         if path and path.resolve() in [result.resolve() for result in paths]:
-            raise KlocError(f"{option} {path} would replace the result file", "name another file")
+            raise KlocError(f"--{option} {path} would replace the result file", "name another file")
     contents = [document.read(path) for path in paths]
     names = [str(path) for path in paths]
     for name, content in zip(names, contents, strict=True):
@@ -305,7 +341,8 @@ def _compare_files(args: argparse.Namespace, paths: list[Path]) -> int:
 
 def _report_objects(args: argparse.Namespace, name: str, contents: list[dict[str, Any]]) -> int:
     """Write the report of a result file of `kloc objects`, which has no runs to show."""
-    if args.report is None or args.json is not None or len(contents) > 1:
+    others = args.json is not None or args.picture is not None
+    if args.report is None or others or len(contents) > 1:
         raise KlocError(
             f"{name} is a result of kloc objects, and has no runs to compare",
             "kloc compare FILE --report OUT.html writes a report of it",

@@ -60,6 +60,7 @@ CONTENTS = {
     "packaging": "the Debian root that builds packages",
     "browser": "the Debian root with the browser that reports are tested in",
     "tables": "results of kloc bench tables",
+    "last": "results of the last kloc compare, and its report",
     "mypy": "the cache of the type checker",
     "scratch": "files of current runs, and of the last ones that failed",
 }

@@ -261,6 +261,16 @@ def _report(container: _Container) -> None:
     )
 
 
+def _picture(container: _Container) -> None:
+    container.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="draw who is ahead, what the cores waited for, and pages over time to FILE, a small "
+        ".svg",
+    )
+
+
 def _follow(container: _Container) -> None:
     container.add_argument(
         "--follow",
@@ -283,6 +293,7 @@ ADDERS: Mapping[str, Callable[[_Container], None]] = {
     "copy": _copy,
     "json": output.add_json,
     "report": _report,
+    "picture": _picture,
     "follow": _follow,
     "dry-run": output.add_dry_run,
 }

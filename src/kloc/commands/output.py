@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Delivers results: as JSON, as an HTML report, and as tables on stdout.
+"""Delivers results: as JSON, as an HTML report, as a picture, and as tables on stdout.
 
-The server commands use this module, so it imports the results package only to write a report.
+The server commands use this module, so it imports the results package only to write a report
+or a picture.
 """
 
 from __future__ import annotations
@@ -12,13 +13,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kloc.base import files
+from kloc.base import files, terminal
 from kloc.base.errors import KlocError
 
 STDOUT = Path("-")
 
-FILE_OPTIONS = ("json", "report", "plot")
+FILE_OPTIONS = ("json", "report", "picture", "plot")
 """The options that name a file to write at the end."""
+
+DRAWN = {"report": "kloc.results.report", "picture": "kloc.results.report.picture"}
+"""The options that name a file to look at, and the module that writes it.
+
+Importing the module imports the plotting libraries.
+"""
+
+PICTURE_SUFFIX = ".svg"
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:
@@ -62,6 +71,11 @@ def check(args: argparse.Namespace) -> None:
         path: Path | None = getattr(args, option, None)
         if path is None or (option == "json" and path == STDOUT):
             continue
+        if option == "picture" and path.suffix != PICTURE_SUFFIX:
+            raise KlocError(
+                f"--picture {path}: a picture is an {PICTURE_SUFFIX} file",
+                f"name the file with this suffix: {path.stem}{PICTURE_SUFFIX}",
+            )
         files.check_writable(f"--{option}", path)
         other = options.setdefault(path.resolve(), option)
         if other != option:
@@ -77,21 +91,31 @@ def deliver(
     indent: int | None = 1,
     only_report: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write `content` to the files that --json and --report name, and call `show`.
+    """Write `content` to the files that --json, --report and --picture name, and call `show`.
 
     `indent` is that of the JSON; None writes one line, for long lists of numbers. `only_report` is
     what the report gets in addition.
 
     `show` prints tables, and is not called if the JSON goes to stdout. It is called last, because
     its output may go to a program that stops reading, and it is called even if a file could not
-    be written: the results may have taken minutes.
+    be written: the results may have taken minutes. Below the tables is a link to each file to look
+    at.
     """
+    written = []
     try:
         files.write_json(args.json, content, indent)
-        if getattr(args, "report", None) is not None:
-            # This imports the plotting libraries.
-            report = importlib.import_module("kloc.results.report")
-            report.write(args.report, {**content, **only_report} if only_report else content)
+        for option, module in DRAWN.items():
+            path: Path | None = getattr(args, option, None)
+            if path is not None:
+                more = only_report if option == "report" else None
+                importlib.import_module(module).write(
+                    path, {**content, **more} if more else content
+                )
+                written.append((option, path))
     finally:
-        if not is_stdout(args):
-            show()
+        try:
+            if not is_stdout(args):
+                show()
+        finally:
+            for option, path in written:
+                terminal.say_link(option, path)

@@ -47,9 +47,10 @@ def chosen(args: argparse.Namespace, todo: Sequence[Task]) -> dict[str, Any] | N
                 f"--resume {args.json} would continue it"
             )
         return None
-    report = getattr(args, "report", None)
-    if report and report.resolve() == args.resume.resolve():
-        raise KlocError(f"--report {report} would replace the result file", "name another one")
+    for option in output.DRAWN:
+        path = getattr(args, option, None)
+        if path and path.resolve() == args.resume.resolve():
+            raise KlocError(f"--{option} {path} would replace the result file", "name another one")
     stored = read(args.resume)
     check_size(args.resume, stored, todo)
     check_machine(args.resume, stored, profile.load(args.machine).as_dict())

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Questions to the user."""
+"""Questions to the user, and links to files."""
 
 import io
+import socket
+from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError
@@ -79,3 +82,36 @@ def test_size_of_zero_is_none(
     assert (terminal.stdout().width, terminal.stdout().height) == (80, 25)
     terminal.lists().print("text")
     assert capsys.readouterr().out == "text\n"
+
+
+def linked(monkeypatch: pytest.MonkeyPatch, path: Path, **how: object) -> str:
+    """Return what is printed of a link to `path` on a console that is described by `how`."""
+    file = io.StringIO()
+    console = Console(file=file, highlight=False, soft_wrap=True, width=20, **how)
+    monkeypatch.setattr(terminal, "stderr", lambda: console)
+    monkeypatch.setattr(socket, "gethostname", lambda: "server")
+    terminal.say_link("report", path)
+    return file.getvalue()
+
+
+def test_a_terminal_gets_a_link_that_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    printed = linked(monkeypatch, Path("/tmp/a report.html"), force_terminal=True)
+    before, begin, rest = printed.partition("\x1b]8;")
+    assert (before, begin) == ("report: ", "\x1b]8;")
+    # The identity of a link, which differs each time, and its target.
+    assert rest.partition(";")[2] == (
+        "file://server/tmp/a%20report.html\x1b\\file:///tmp/a%20report.html\x1b]8;;\x1b\\\n"
+    )
+
+
+def test_a_file_and_a_terminal_without_links_get_the_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "report: file:///tmp/a%20report.html\n"
+    assert linked(monkeypatch, Path("/tmp/a report.html")) == url
+    monkeypatch.setenv("TERM", "dumb")
+    assert linked(monkeypatch, Path("/tmp/a report.html"), force_terminal=True) == url
+
+
+def test_a_link_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert linked(monkeypatch, Path("r.html")) == f"report: {(tmp_path / 'r.html').as_uri()}\n"

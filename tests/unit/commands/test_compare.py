@@ -15,7 +15,7 @@ import pytest
 
 from kloc.base import terminal
 from kloc.base.errors import KlocError, UsageError
-from kloc.commands import compare, measuring
+from kloc.commands import compare, measuring, output
 from kloc.measure.runner import Incomplete, Interrupted
 from kloc.results import document
 from support import made_up
@@ -32,16 +32,17 @@ def wide_console(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Any]]:
-    """The reports that would have been written, with what they are of."""
+    """The reports and pictures that would have been written, with what they are of."""
     written: list[tuple[Path, Any]] = []
     report = SimpleNamespace(write=lambda path, content: written.append((path, content)))
-    monkeypatch.setitem(sys.modules, "kloc.results.report", report)
+    for module in output.DRAWN.values():
+        monkeypatch.setitem(sys.modules, module, report)
     return written
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs have the result RESULT, without any machine."""
+def measured(monkeypatch: pytest.MonkeyPatch, empty_cache: Path, reports: list[Any]) -> None:
+    """Runs have the result RESULT, without any machine; reports are not drawn."""
     monkeypatch.setattr(compare, "prepare", lambda *_: {})
     monkeypatch.setattr(compare, "_unsupported", lambda *_: {})
     monkeypatch.setattr(measuring, "measure", lambda *_: RESULT["runs"])
@@ -382,6 +383,99 @@ def test_result_of_objects_can_only_be_reported(reports: list[Any], tmp_path: Pa
         run("compare", path)
     assert run("compare", path, f"--report={tmp_path}/r.html") == 0
     assert reports == [(tmp_path / "r.html", content)]
+
+
+def test_without_report_it_and_the_results_are_kept_in_the_cache_directory(
+    measured: None,
+    reports: list[Any],
+    empty_cache: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page, kept = empty_cache / "last/compare.html", empty_cache / "last/compare.json"
+    assert run("compare", "redis", "--policies", "tpp") == 0
+    assert reports == [(page, RESULT)]
+    assert json.loads(kept.read_text()) == RESULT
+    printed = capsys.readouterr()
+    assert printed.err.endswith(f"report: {page.as_uri()}\n")
+    assert "file://" not in printed.out
+    # The next ones replace them, without a message about what the user has not named.
+    kept.write_text("old")
+    assert run("compare", "redis", "--policies", "tpp", f"--report={tmp_path}/r.html") == 0
+    assert reports[1:] == [(tmp_path / "r.html", RESULT)]
+    assert json.loads(kept.read_text()) == RESULT
+    assert "existed" not in capsys.readouterr().err
+
+
+def test_what_the_user_names_or_a_program_reads_is_not_kept_as_well(
+    measured: None,
+    reports: list[Any],
+    empty_cache: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("compare", "redis", "--policies", "tpp", "--json") == 0
+    assert not reports
+    assert not list(empty_cache.iterdir())
+    assert "file://" not in capsys.readouterr().err
+    assert run("compare", "redis", "--policies", "tpp", f"--json={tmp_path}/j") == 0
+    assert not (empty_cache / "last/compare.json").exists()
+    path = write(tmp_path / "result.json", RESULT)
+    del reports[:]
+    assert run("compare", path) == 0
+    assert not reports
+
+
+def test_a_cache_directory_that_cannot_be_written_keeps_nothing(
+    measured: None, reports: list[Any], empty_cache: Path
+) -> None:
+    (empty_cache / "last").touch()
+    assert run("compare", "redis", "--policies", "tpp") == 0
+    assert not reports
+
+
+def test_after_an_interrupt_only_the_report_is_drawn_that_was_asked_for(
+    measured: None,
+    reports: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    empty_cache: Path,
+    tmp_path: Path,
+) -> None:
+    def stop(*_: object) -> None:
+        raise Interrupted(RESULT["runs"])
+
+    monkeypatch.setattr(measuring, "measure", stop)
+    with pytest.raises(Interrupted):
+        run("compare", "redis", "--policies=tpp")
+    assert not reports
+    assert json.loads((empty_cache / "last/compare.json").read_text()) == RESULT
+    with pytest.raises(Interrupted):
+        run("compare", "redis", "--policies=tpp", f"--report={tmp_path}/r.html")
+    assert [path for path, _ in reports] == [tmp_path / "r.html"]
+
+
+def test_picture_of_a_result_file_is_drawn_and_linked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "compare.svg"
+    assert run("compare", three_policies(tmp_path), f"--picture={picture}") == 0
+    assert "kloc is fastest on redis" in picture.read_text()
+    assert capsys.readouterr().err.endswith(f"picture: {picture.as_uri()}\n")
+
+
+def test_picture_is_refused_with_another_suffix(tmp_path: Path) -> None:
+    with pytest.raises(
+        KlocError, match=r"--picture .*compare.png: a picture is an .svg"
+    ) as refused:
+        run("compare", "redis", "--picture", f"{tmp_path}/compare.png")
+    assert refused.value.hint == "name the file with this suffix: compare.svg"
+
+
+def test_objects_have_no_picture(tmp_path: Path) -> None:
+    path = write(tmp_path / "objects.json", made_up.object_document())
+    files = (f"--report={tmp_path}/r.html", f"--picture={tmp_path}/p.svg")
+    with pytest.raises(KlocError, match="no runs to compare"):
+        run("compare", path, *files)
 
 
 @pytest.mark.parametrize("option", ["--json", "--report"])

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output
 
@@ -87,7 +88,7 @@ def test_files_are_written_before_tables_are_shown(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "j").read_text()) == CONTENT
 
 
-@pytest.mark.parametrize("option", output.FILE_OPTIONS)
+@pytest.mark.parametrize("option", ["json", "report", "plot"])
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
@@ -141,6 +142,33 @@ def test_writable_files_are_accepted(tmp_path: Path) -> None:
     output.check(options(json="-"))
     output.check(options())
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_link_to_the_report_is_below_the_tables(
+    reports: list[Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    terminal.stderr.cache_clear()
+    path = tmp_path / "a report.html"
+    output.deliver(
+        options(report=str(path)), CONTENT, lambda: print("tables", file=sys.stderr, flush=True)
+    )
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == ["tables", f"report: {path.as_uri()}"]
+    assert path.as_uri().endswith("a%20report.html")
+    output.deliver(options(), CONTENT, lambda: None)
+    assert capfd.readouterr().err == ""
+
+
+def test_there_is_no_link_to_what_was_not_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise KlocError("the disk is full")
+
+    monkeypatch.setitem(sys.modules, "kloc.results.report", SimpleNamespace(write=fail))
+    with pytest.raises(KlocError):
+        output.deliver(options(report=f"{tmp_path}/r"), CONTENT, lambda: None)
+    assert "file://" not in capsys.readouterr().err
 
 
 def test_two_outputs_need_two_files(tmp_path: Path) -> None:

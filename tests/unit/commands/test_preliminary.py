@@ -48,6 +48,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> list[list[st
 
     monkeypatch.setattr(compare, "prepare", prepare)
     monkeypatch.setattr(compare, "_unsupported", lambda *_: {})
+    monkeypatch.setattr(compare, "KEPT", {})
     monkeypatch.setattr(preliminary, "prepare", prepare_debians)
     monkeypatch.setattr(preliminary, "measure", measure)
     monkeypatch.setattr(document, "assemble", assemble)

@@ -25,7 +25,11 @@ SPEEDS = {"all-slow": 100.0, "stock": 140.0, "tpp": 160.0, "kloc": 170.0, "all-f
 
 SERIES = {
     "t_ns": [5_000_000, 10_000_000, 15_000_000],
-    "pages_fast": {"anon": [8192, 20480, 25600], "file": [32768, 20480, 16384], "socket": [0, 1, 9]},
+    "pages_fast": {
+        "anon": [8192, 20480, 25600],
+        "file": [32768, 20480, 16384],
+        "socket": [0, 1, 9],
+    },
 }
 
 EVIL = "<script>alert('$x$')</script>\x07\ud800&\"quoted\""
