@@ -25,7 +25,8 @@ from kloc.measure import policy, workload
 from kloc.measure.record import Identity
 from kloc.measure.runner import Interrupted, prepare
 from kloc.measure.task import tasks
-from kloc.results import document, document_tables, inputs, marked, wanted
+from kloc.results import document, document_tables, inputs, marked, printed, wanted
+from kloc.results.report import picture
 from kloc.results.versions import COMMIT
 from kloc.results.wanted import Form, Wanted
 
@@ -69,9 +70,17 @@ class Store:
         return table.missing(content["runs"] if content else [])
 
     def lines(self, table: Wanted) -> list[str]:
-        """Return the lines of a table of which no run is missing."""
+        """Return the lines of a table of which no run is missing, and of its picture."""
         assert self.commit is not None
-        return document_tables.lines(table, self.only(table), self.commit)
+        lines = document_tables.lines(table, self.only(table), self.commit)
+        if table.picture:
+            shown = document_tables.image(table, picture.title(self.only(table)))
+            lines = [shown, "", *lines]
+        return lines
+
+    def picture(self, table: Wanted) -> str:
+        """Return the picture of a table that has one, and lacks no run."""
+        return picture.render(printed.with_ratios(self.only(table), table.against))
 
     def only(self, table: Wanted) -> dict[str, Any]:
         """Return the document with the runs of a table alone. None of them may be missing."""
@@ -243,6 +252,9 @@ def _write_document(
         return 1
     text = old = path.read_text(encoding="utf-8")
     for table in complete:
+        # Before the document, which shows it.
+        if table.picture:
+            _write_picture(table, store)
         lines = store.lines(table)
         text = marked.replaced(text, table.name, lines)
         state = "as it was" if lines == shown[table.name] else "written"
@@ -250,6 +262,21 @@ def _write_document(
     if text != old:
         files.write_text(path, text)
     return status
+
+
+def _write_picture(table: Wanted, store: Store) -> None:
+    """Write the picture of a complete table, and print what became of it."""
+    path, drawn = paths.PROJECT / table.picture, store.picture(table)
+    state = "as it was" if _text(path) == drawn else "written"
+    if state == "written":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_text(path, drawn)
+    print(f"{table.picture}: picture of table {table.name}: {state}")
+
+
+def _text(path: Path) -> str | None:
+    """Return the text of a file, None if it does not exist."""
+    return path.read_text(encoding="utf-8") if path.exists() else None
 
 
 def _described(missing: Sequence[Identity], table: Wanted) -> str:
@@ -304,6 +331,8 @@ def _check(chosen: Sequence[Wanted], store: Store) -> int:
             state, right = _described(missing, table), False
         elif right := shown == store.lines(table):
             state = "shows the results"
+            if table.picture and _text(paths.PROJECT / table.picture) != store.picture(table):
+                right, state = False, f"{state}, but its picture {table.picture} does not"
         else:
             stamp = marked.stamp(shown)
             of = f", and is of commit {stamp.commit}" if stamp else ""

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kloc.base.stats import Spread
@@ -56,6 +58,13 @@ def lines(table: Wanted, content: Mapping[str, Any], commit: str) -> list[str]:
     measured = Stamp(commit, inputs.fingerprint(content["runs"]) or "")
     caption = f"{_unit(table)}Measured with `{table.command()}`"
     return [*forms[table.form](table, content), "", measured.caption(caption)]
+
+
+def image(table: Wanted, title: str) -> str:
+    """Return the line of Markdown that shows the picture of a table; `title` is in place of it."""
+    path = os.path.relpath(table.picture, Path(table.document).parent)
+    plain = title.replace("[", "(").replace("]", ")")
+    return f"![{plain}]({path})"
 
 
 def spread(comparison: Comparison) -> float:

@@ -6,6 +6,7 @@ docs/tables.toml lists them; docs/guide.md ("Tables in the documents") describes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -47,7 +48,8 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `workloads` are all if none are named. `seeds` is their number, from 1 on, or the seeds.
     `length` is "quick", "long", or "" for the full size. `against` is the baseline of ratios, and
     `compared` are the policies whose ratios are shown. `ranges` adds the lowest and the highest
-    throughput of several seeds.
+    throughput of several seeds. `picture` is the file of the picture above the table, in the
+    project, "" for none.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     against: str | None = None
     compared: tuple[str, ...] = (policy.DEFAULT,)
     ranges: bool = False
+    picture: str = ""
 
     @property
     def workload_names(self) -> tuple[str, ...]:
@@ -174,6 +177,11 @@ def _check(table: Wanted) -> None:
                 raise unknown(what, name, choices)
     if not table.policies or not table.seed_numbers or min(table.seed_numbers) < 0:
         raise UsageError("a table needs a policy, and one seed or more", HINT)
+    if table.picture and not re.fullmatch(r"docs/([\w-]+/)*[\w-]+\.svg", table.picture):
+        raise UsageError(
+            f"picture {table.picture}: expected an .svg file in docs",
+            "name it such as docs/pictures/compare.svg",
+        )
     if table.form == Form.SPREAD and len(table.seed_numbers) < 2:
         raise UsageError("one seed has no spread", "name several, such as seeds = 8")
     if table.form in (Form.RATIOS, Form.SPREAD) and not table.against:

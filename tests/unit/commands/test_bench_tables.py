@@ -106,6 +106,32 @@ def test_all_runs_are_measured_once_and_all_tables_written(
     assert row.endswith(f" {100 * value:.1f} % |")
 
 
+def test_a_picture_is_of_the_results_of_its_table(
+    project: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, listed = project / "docs/pictures/top.svg", project / "docs/tables.toml"
+    listed.write_text(listed.read_text().replace("[table.top]", '[table.top]\npicture = "PATH"'))
+    listed.write_text(listed.read_text().replace("PATH", "docs/pictures/top.svg"))
+    assert tables(results, "top") == 0
+    image, *_, stamp = shown(project)["top"]
+    assert image == (
+        "![One seed: cannot tell which policy is fastest on redis](docs/pictures/top.svg)"
+    )
+    measured = marked.stamp([stamp])
+    assert measured is not None
+    drawn = path.read_text()
+    assert f"by kloc at commit {measured.commit}, inputs {measured.inputs}." in drawn
+    assert "picture of table top: written\n" in capsys.readouterr().out
+    assert tables(results, "top", "--check") == 0
+    assert tables(results, "top", "--write") == 0
+    assert "picture of table top: as it was\n" in capsys.readouterr().out
+    path.write_text(drawn.replace("redis", "rocksdb"))
+    assert tables(results, "top", "--check") == 1
+    assert "but its picture docs/pictures/top.svg does not\n" in capsys.readouterr().out
+    assert tables(results, "top", "--write") == 0
+    assert path.read_text() == drawn
+
+
 def test_nothing_is_measured_or_written_again(
     project: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

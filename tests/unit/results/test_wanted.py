@@ -92,6 +92,8 @@ def test_results_of_one_machine_and_size_are_a_series(
         ('[table.a]\ndocument = "a"\nform = "tables"\n', "table.a: unknown form 'tables'"),
         (f'[table.a]\n{ENTRY}length = "short"\n', "table.a: unknown length 'short'"),
         (f"[table.a]\n{ENTRY}seeds = 0\n", "one seed or more"),
+        (f'[table.a]\n{ENTRY}picture = "docs/a.png"\n', "expected an .svg file in docs"),
+        (f'[table.a]\n{ENTRY}picture = "docs/../a.svg"\n', "expected an .svg file in docs"),
         (f'[table.a]\n{ENTRY}machine = "cxll"\n', "did you mean 'cxl'"),
         ('[table.a]\ndocument = "a"\nform = "spread"\n', "one seed has no spread"),
         (
@@ -128,6 +130,21 @@ def test_documents_of_the_project_have_the_marks_of_all_tables_and_no_others() -
         for name in marked.tables(path.name, path.read_text())
     }
     assert found == {(table.document, table.name) for table in listed.values()}
+
+
+def test_pictures_of_the_project_are_measured_with_what_their_tables_are() -> None:
+    for table in wanted.load(PROJECT).values():
+        if not table.picture:
+            continue
+        lines = marked.tables("", (PROJECT / table.document).read_text())[table.name]
+        is_shown = lines[0].startswith("![")
+        # Until the tables are measured again, neither the picture nor the line is there.
+        assert is_shown == (PROJECT / table.picture).exists()
+        if is_shown:
+            stamp = marked.stamp(lines)
+            assert stamp is not None
+            measured = f"at commit {stamp.commit}, inputs {stamp.inputs}."
+            assert measured in (PROJECT / table.picture).read_text()
 
 
 def test_the_spread_of_every_workload_is_listed() -> None:
