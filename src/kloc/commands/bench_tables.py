@@ -94,7 +94,7 @@ class Store:
         host = profile.load(table.machine)
         todo = tasks(workloads, policies, host, table.seed_numbers, table.size, table.cold)
         path, content = self.path(table), self.content(table)
-        parts = prepare(workloads)
+        parts = prepare(workloads, policies=policies)
         self.directory.mkdir(parents=True, exist_ok=True)
         try:
             Measurement(

@@ -25,7 +25,7 @@ from kloc.commands.measuring import Measurement
 from kloc.heat import records
 from kloc.machine import profile
 from kloc.machine.parts import Parts
-from kloc.measure import kernel_support, policy, record, resume, workload
+from kloc.measure import daemon_use, kernel_support, policy, record, resume, workload
 from kloc.measure.runner import Incomplete, Interrupted, at_once, prepare
 from kloc.measure.task import Task, listings, tasks
 from kloc.results import ahead, document, inputs, printed
@@ -157,7 +157,8 @@ def run(args: argparse.Namespace) -> int:
     _keep(args)
     # With --resume, there are figures; and a program that reads stdout waits for all of them.
     is_first = kernel is None and stored is None and not output.is_stdout(args)
-    parts = prepare(workloads, kernel, preliminary.figures(todo if is_first else []))
+    first = preliminary.figures(todo if is_first else [])
+    parts = prepare(workloads, kernel, first, policies)
     missing = _unsupported(hosts, workloads, policies, parts)
     policies = [one for one in policies if one.name not in missing]
     todo = _tasks(args, hosts, workloads, policies)
@@ -212,7 +213,7 @@ def _check_stored(
     )
     with cache.dry_run() as needed:
         try:
-            parts = prepare(workloads, args.kernel)
+            parts = prepare(workloads, args.kernel, policies=policies)
             empty = document.assemble(parts.values(), profile.load(args.machine).as_dict(), [])
         except (OSError, KlocError):
             terminal.say(unchecked)
@@ -299,7 +300,7 @@ def _deliver(args: argparse.Namespace, content: dict[str, Any]) -> None:
 
 def _list_tasks(todo: list[Task], policies: Sequence[policy.Policy], kernel: str | None) -> int:
     lines, runs = listings(todo, policies)
-    print(*lines, sep="\n", end="\n" if lines else "")
+    print(*lines, *daemon_use.listing(policies), sep="\n", end="\n" if lines else "")
     total = f"{plural(len(lines), 'run')}, {min(len(todo), at_once(todo))} at once"
     # With --resume, there may be nothing left to do.
     if todo:

@@ -38,9 +38,10 @@ def say(todo: Sequence[Task], one_by_one: bool = False, kernel: str | None = Non
 def _is_built(todo: Sequence[Task], kernel: str | None) -> bool:
     """Return whether the cache has all parts of the tasks' machines."""
     workloads = {task.workload.name: task.workload for task in todo}
+    policies = {task.policy.name: task.policy for task in todo}
     with cache.dry_run() as needed:
         try:
-            prepare(list(workloads.values()), kernel)
+            prepare(list(workloads.values()), kernel, policies=list(policies.values()))
         except (OSError, KlocError):
             # What a part is made from is not there.
             return False

@@ -42,7 +42,7 @@ def record(args: argparse.Namespace, attributes: Attributes) -> Record:
     """Run the workload that the options name, and return the record. Raises KlocError."""
     plan = _plan(args, attributes)
     task = plan.task
-    parts = prepare([plan.workload])
+    parts = prepare([plan.workload], policies=[task.policy])
     measure([task], [task.policy], parts)
     release = parts[plan.workload.name].kernel.release
     return heat_map.record(

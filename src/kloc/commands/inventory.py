@@ -33,7 +33,7 @@ from kloc.build import (
 from kloc.machine import guest_commands, profile
 from kloc.machine.parts import FREE, MARK, prepare_parts
 from kloc.machine.profile import Storage
-from kloc.measure import prepared, workload
+from kloc.measure import policy, prepared, workload
 from kloc.measure.cost import runner as cost
 from kloc.measure.machine_bench import answers
 from kloc.measure.workload import Workload
@@ -155,6 +155,9 @@ def _builders() -> Iterator[Callable[[], object]]:
     with suppress(KlocError):
         workloads = [workload.load(name) for name in workload.names()]
     packages = {(), guest_commands.PACKAGES, *(one.packages for one in workloads)}
+    # Policies that are daemons have guests of their own.
+    daemons = {more for name in policy.names() if (more := _policy_packages(name))}
+    packages |= {(*own, *more) for own in packages for more in daemons}
     yield from (partial(guest_image.guest_image, names) for names in sorted(packages))
     sources = {workload.SOURCES / name for one in workloads for name in one.programs}
     sources.update({cost.CALLS, MARK, FREE, initramfs.INIT_SOURCE})
@@ -168,6 +171,14 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield from (partial(_build_empty_disk, size) for size in sorted(empty))
     for one in workloads:
         yield from (partial(_prepare_disks, one, storage) for storage in storages)
+
+
+def _policy_packages(name: str) -> tuple[str, ...]:
+    """Return the packages that a policy needs in the guest, none if its file has a mistake."""
+    try:
+        return policy.load(name).packages
+    except KlocError:
+        return ()
 
 
 def _prepare_disks(one: Workload, storage: Storage) -> None:

@@ -12,7 +12,7 @@ from kloc.base.words import plural
 from kloc.build import newest, pins, programs, root
 from kloc.commands import options, output
 from kloc.machine import guest_commands
-from kloc.measure import workload
+from kloc.measure import policy, workload
 
 USAGE = ("[options]",)
 
@@ -71,12 +71,13 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, di
 
 
 def _guest_packages() -> set[str]:
-    """Return what workloads and kloc's own commands need in the guest, and to be compiled."""
+    """Return what workloads, daemons and kloc's own commands need, and to be compiled."""
     loads = [workload.load(name) for name in workload.names()]
     sources = {workload.SOURCES / name for load in loads for name in load.programs}
     libraries = filter(None, map(programs.library, sources))
+    daemons = (name for one in policy.names() for name in policy.load(one).packages)
     packages = (name for load in loads for name in load.packages)
-    return {*guest_commands.PACKAGES, *packages, *libraries}
+    return {*guest_commands.PACKAGES, *packages, *libraries, *daemons}
 
 
 def _show(versions: Mapping[str, str]) -> None:

@@ -7,6 +7,7 @@ import argparse
 from typing import Any
 
 from kloc.base import paths
+from kloc.base.daemon import Daemon
 from kloc.base.sizes import exact_size
 from kloc.commands import listing
 from kloc.machine import profile
@@ -66,6 +67,17 @@ def _scheme(use: SchemeUse, host: profile.Profile) -> dict[str, Any]:
     }
 
 
+def _daemon(used: Daemon) -> dict[str, Any]:
+    """Return what runs under a policy that is a daemon, and what it needs."""
+    return {
+        "packages": list(used.packages),
+        "files": [path.name for path in used.files],
+        "needs": list(used.needs),
+        **{key: getattr(used, key) or "" for key in ("start", "ready", "stop")},
+        "limits": f"ready within {used.ready_seconds:g} s, ended within {used.stop_seconds:g} s",
+    }
+
+
 def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
     return {
         "name": one.name,
@@ -78,6 +90,7 @@ def _row(one: policy.Policy, host: profile.Profile) -> dict[str, Any]:
         },
         "settings of": dict(one.settings_of),
         "scheme": _scheme(one.scheme, host) if one.scheme else {},
+        "daemon": _daemon(one.daemon) if one.daemon else {},
         "swap": f"{one.swap.kind}, {exact_size(one.swap.swap(host).size_bytes)}"
         if one.swap
         else "",

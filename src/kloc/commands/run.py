@@ -18,9 +18,9 @@ from kloc.machine import guest_commands, launcher, profile
 from kloc.machine.job import Job, Raw
 from kloc.machine.parts import Parts, prepare_parts
 from kloc.machine.profile import Profile
-from kloc.measure import kernel_support, live, policy, record, workload
+from kloc.measure import daemon_use, kernel_support, live, policy, record, workload
 from kloc.measure.runner import Incomplete, Interrupted, measure, prepare
-from kloc.measure.task import listings, tasks
+from kloc.measure.task import guest_key, listings, tasks
 from kloc.measure.workload import Outcome
 from kloc.results import document, inputs, table, versions
 
@@ -119,19 +119,20 @@ def _run_workload(args: argparse.Namespace, chosen: workload.Workload) -> int:
     todo = tasks([chosen], [used], host, options.seeds(args), options.size(args), args.cold)
     if args.dry_run:
         lines, estimated = listings(todo, [used])
-        print(*lines, sep="\n")
+        print(*lines, *daemon_use.listing([used]), sep="\n")
         duration.say(estimated, kernel=kernel)
         return 0
-    parts = prepare([chosen], kernel)
+    parts = prepare([chosen], kernel, policies=[used])
+    machine = parts[guest_key(chosen, used)]
     if kernel is not None:
-        _check_policy(used, chosen.name, host, parts[chosen.name])
+        _check_policy(used, chosen.name, host, machine)
     try:
         runs = measure(todo, [used], parts, args.follow)
     except (Incomplete, Interrupted) as ended:
         if ended.runs:
-            _deliver(args, parts[chosen.name], ended.runs)
+            _deliver(args, machine, ended.runs)
         raise
-    _deliver(args, parts[chosen.name], runs)
+    _deliver(args, machine, runs)
     return 0
 
 
@@ -165,7 +166,11 @@ def _run_program(args: argparse.Namespace) -> int:
         settings=used.settings("", host),
         timing=used.timing,
         parameters=used.parameters,
-        packages=(*options.packages(args), *(guest_commands.PACKAGES if with_kloc else ())),
+        packages=(
+            *options.packages(args),
+            *used.packages,
+            *(guest_commands.PACKAGES if with_kloc else ()),
+        ),
         copies=copies,
         follow=args.follow,
         commands=with_kloc,
@@ -178,6 +183,8 @@ def _run_program(args: argparse.Namespace) -> int:
                 f"{shlex.join(args.program)} under {used.name}, seed {one.seed}, "
                 f"machine {host.title()}"
             )
+        for line in daemon_use.listing([used]):
+            print(line)
         return 0
     parts = prepare_parts(job.packages, foreign=kernel)
     if kernel is not None:
@@ -187,7 +194,9 @@ def _run_program(args: argparse.Namespace) -> int:
     try:
         for one in jobs:
             raw = _measure_program(one, parts, args.follow)
-            runs.append(record.from_raw(one, used, Outcome(1, None), raw, cold=True))
+            result = record.from_raw(one, used, Outcome(1, None), raw, cold=True)
+            daemon_use.add_versions(result, used, parts)
+            runs.append(result)
             printed.append(raw.frames.get("measured", ""))
     except (launcher.RunFailed, KeyboardInterrupt):
         if runs:

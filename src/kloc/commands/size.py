@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         return _list(search, kept)
     if args.resume:
         files.continue_file(args.resume)
-    parts = prepare([search.workload])
+    parts = prepare([search.workload], policies=search.policies)
     path = args.resume if output.is_stdout(args) else args.json
     measurement = Measurement(
         search.tasks(kept), search.measured, parts, search.host, path, stored, args.resume

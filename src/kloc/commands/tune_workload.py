@@ -92,7 +92,7 @@ class InMachine:
     def _inputs(self, task: Task) -> str:
         """Return a hash of what the task's run is made from."""
         (ready,) = prepared.with_disks([task], self._parts)
-        inputs = launcher.inputs_of(ready.job(), self._parts[task.workload.name])
+        inputs = launcher.inputs_of(ready.job(), self._parts[task.guest])
         return hashes.of_text(json.dumps(inputs, sort_keys=True))
 
 

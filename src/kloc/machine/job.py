@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kloc.base.daemon import Daemon
 from kloc.machine.profile import Profile
 from kloc.machine.topology import Topology
 
@@ -83,6 +84,7 @@ class Job:
     modelled      measure with the timing model
     swap, damon   swap and DAMON of the guest; with either of them, the memory that processes use
                   is sampled in the measured region
+    daemon        the program in user space that is the policy; `packages` must then include its own
     bounded       the policy keeps a bound on slowdown: sample its budgets from the warm-up on
     parameters    additional parameters of the guest's kernel
     cpus          CPUs of each socket without the timing model
@@ -113,6 +115,7 @@ class Job:
     disk: Path | None = None
     swap: Swap | None = None
     damon: Damon | None = None
+    daemon: Daemon | None = None
     bounded: bool = False
     parameters: tuple[str, ...] = ()
     cpus: int = UNMODELLED_CPUS

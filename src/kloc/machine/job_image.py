@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from kloc.base import daemon, paths
 from kloc.base.errors import KlocError
 from kloc.build import root
 from kloc.build.ext4 import make_ext4
@@ -17,6 +18,18 @@ from kloc.machine.parts import Parts
 
 GROUP = "/sys/fs/cgroup/job"
 """The cgroup in which the agent runs the job's scripts."""
+
+DAEMON_FILES = {
+    "/kloc/daemon": paths.shipped("machine", "daemon", "daemon"),
+    "/usr/local/sbin/kloc-mark": paths.shipped("machine", "daemon", "kloc-mark"),
+}
+"""The project's files that run a policy's daemon, by their paths in the guest.
+
+They are not in machine/guest: a guest without a daemon is the same as before.
+"""
+
+DAEMON_CALLS = {"setup": "start", "start": "alive", "check": "stop"}
+"""What is done with the daemon at the beginning of each script."""
 
 
 def write_job_image(job: Job, parts: Parts, image: Path) -> None:
@@ -42,6 +55,7 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
         one = job.terminal
         texts["terminal"] = f"{one.type} {one.rows} {one.columns}\n"
     texts.update(_watching(job))
+    texts.update(_daemon(job))
     texts.update(_scripts(job))
     files: dict[str, Path] = {}
     for name, text in texts.items():
@@ -53,6 +67,9 @@ def write_job_image(job: Job, parts: Parts, image: Path) -> None:
     if job.watchers:
         programs += [path for path in parts.watchers if path.name in job.watchers]
     files.update({f"/usr/local/bin/{path.name}": path for path in programs})
+    if job.daemon is not None:
+        files |= DAEMON_FILES
+        files |= {f"/usr/local/bin/{path.name}": path for path in job.daemon.files}
     copies = {str(path.absolute()): path for path in job.copies}
     pack({**files, **copies}, image, frozenset(copies))
 
@@ -65,9 +82,13 @@ def _lines(settings: Iterable[tuple[str, str]]) -> str:
 def _scripts(job: Job) -> dict[str, str]:
     """Return the agent's scripts. The first one leaves out spare cores between the job's cores.
 
-    Only two sockets have such cores: each has its own spare ones.
+    Only two sockets have such cores: each has its own spare ones. If the policy is a daemon, the
+    scripts start it, see to it that it runs, and stop it.
     """
     scripts = dict(job.scripts)
+    if job.daemon is not None:
+        for name, call in DAEMON_CALLS.items():
+            scripts[name] = f"/kloc/daemon {call}\n" + scripts.get(name, "")
     cpus = job.profile.workload_cpus()
     if job.modelled and not job.shell and len(cpus) <= max(cpus):
         first = "prepare" if job.prepares else "setup"
@@ -90,6 +111,29 @@ def _watching(job: Job) -> dict[str, str]:
     if job.bounded:
         texts["bound"] = f"{BOUND_INTERVAL_US}\n"
     return texts
+
+
+def _daemon(job: Job) -> dict[str, str]:
+    """Return the files of machine/daemon/daemon about the policy's daemon."""
+    if job.daemon is None:
+        return {}
+    one, profile = job.daemon, job.profile
+    own = profile.workload_cpus()
+    spare = [str(cpu) for cpu in range(profile.cores + profile.spare_cores) if cpu not in own]
+    sockets = range(profile.sockets)
+    nodes = daemon.environment(
+        profile.scale, sockets, [profile.sockets + socket for socket in sockets]
+    )
+    limits = {"ready_ms": one.ready_seconds, "stop_ms": one.stop_seconds}
+    texts = {
+        "start": one.start,
+        "ready": one.ready,
+        "stop": one.stop,
+        "needs": "".join(f"{path}\n" for path in one.needs),
+        "settings": f"{nodes}cpus={','.join(spare)}\n"
+        + "".join(f"{name}={round(1000 * seconds)}\n" for name, seconds in limits.items()),
+    }
+    return {f"daemon.{name}": text for name, text in texts.items() if text is not None}
 
 
 def _mode(job: Job) -> str:

@@ -82,6 +82,7 @@ def _settings(policy: Policy, workloads: Iterable[str], host: Profile) -> list[S
     read = [(FREE_FRAMES, "")] if policy.frames_from else []
     read += [(ZRAM, "")] if policy.swap and policy.swap.kind == "zram" else []
     read += [(f"{KDAMONDS}/nr_kdamonds", "")] if policy.scheme else []
+    read += [(path, "") for path in policy.daemon.needs] if policy.daemon else []
     return list(dict.fromkeys([*written, *read]))
 
 

@@ -15,6 +15,8 @@ given by its path:
     bound = 3                # optional: the slowdown that the policy keeps, in percent; results
                              # say whether it did (kloc.results.bounds)
     [scheme], [swap]         # optional: DAMON and swap, see kloc.measure.scheme_use
+    [daemon]                 # optional: a program in user space that is the policy, see
+                             # kloc.base.daemon
     [set]                    # files of /proc/sys and /sys, and the values to write
     [divided]                # periods of the full-size machine in such files; each is
                              # divided by the machine's scale (docs/machine.md)
@@ -37,7 +39,8 @@ from typing import Any
 
 import msgspec
 
-from kloc.base import paths
+from kloc.base import daemon, paths
+from kloc.base.daemon import Daemon
 from kloc.base.errors import KlocError, unknown
 from kloc.machine import toml_file
 from kloc.machine.profile import Profile
@@ -79,7 +82,10 @@ class Description(
     forbid_unknown_fields=True,
     rename={"for_workload": "for", "to_try": "tune"},
 ):
-    """The content of a policy's file. None stands for a key that the file does not have."""
+    """The content of a policy's file. None stands for a key that the file does not have.
+
+    `daemon` is a Daemon once the file is read: the paths in the table are relative to that file.
+    """
 
     summary: str | None = None
     like: str | None = None
@@ -95,6 +101,7 @@ class Description(
     settings_of: dict[str, Any] = {}
     scheme: SchemeTable | None = None
     swap: SwapTable | None = None
+    daemon: Any = None
 
 
 @dataclass(frozen=True)
@@ -125,14 +132,24 @@ class Policy:
     fast_kinds: tuple[str, ...] | None = None
     scheme: SchemeUse | None = None
     swap: SwapUse | None = None
+    daemon: Daemon | None = None
 
     def watching(self, workload: str, profile: Profile) -> dict[str, Any]:
-        """Return the arguments of a Job that say what is watched, and what DAMON and swap do."""
+        """Return the arguments of a Job that say what is watched, and what runs beside it.
+
+        These are DAMON, swap, and the daemon.
+        """
         return {
             "bounded": self.bound is not None,
             "swap": self.swap and self.swap.swap(profile),
             "damon": self.scheme and self.scheme.damon(workload, profile),
+            "daemon": self.daemon,
         }
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The Debian packages that the policy needs in the machine."""
+        return self.daemon.packages if self.daemon else ()
 
     def settings(self, workload: str, profile: Profile) -> dict[str, str]:
         """Return the value of each file for a workload on a machine, in the order to write them."""
@@ -168,6 +185,8 @@ def load(name: str) -> Policy:
     content = _complete(name, own)
     if content.summary is None:
         raise KlocError(f"{file}: summary is missing", HINT)
+    if content.scheme is not None and content.daemon is not None:
+        raise KlocError(f"{file}: a policy has [scheme] or [daemon], and not both", HINT)
     return Policy(
         name=name,
         summary=content.summary,
@@ -184,6 +203,7 @@ def load(name: str) -> Policy:
         settings_of=own.settings_of,
         scheme=scheme_use.read_scheme(content.scheme, file, HINT) if content.scheme else None,
         swap=scheme_use.read_swap(content.swap, file) if content.swap else None,
+        daemon=content.daemon,
     )
 
 
@@ -293,6 +313,8 @@ def _read(file: Path) -> Description:
     for table in (content.set, content.divided, *content.for_workload.values()):
         if twice := next((setting for setting in content.settings_of if setting in table), None):
             raise KlocError(f"{file}: {twice} is in settings_of and in another table", HINT)
+    if content.daemon is not None:
+        content = msgspec.structs.replace(content, daemon=daemon.parse(content.daemon, file))
     return content
 
 
@@ -323,7 +345,7 @@ def _combined(base: Description, own: Description) -> Description:
         key: getattr(base, key)
         for key in (
             *("summary", "timing", "frames_from", "expect", "parameters"),
-            *("bound", "scheme", "swap"),
+            *("bound", "scheme", "swap", "daemon"),
         )
         if getattr(own, key) is None
     }

@@ -14,7 +14,7 @@ from typing import Any
 from kloc.base import revision
 from kloc.base.columns import by_row
 from kloc.machine.job import Job, Raw
-from kloc.measure import bound_use, memory_use, movers, run_notes
+from kloc.measure import bound_use, daemon_use, memory_use, movers, run_notes
 from kloc.measure.kernel_counts import DEMOTED, kernel_counts
 from kloc.measure.policy import Policy
 from kloc.measure.workload import FULL, Outcome, Size
@@ -129,6 +129,8 @@ def from_raw(
     if policy.scheme is not None and policy.scheme.runs_for(job.name):
         stats = memory_use.scheme_stats(raw.frames)
         run["scheme"] = {**policy.scheme.as_dict(job.name, job.profile), "stats": stats}
+    if policy.daemon is not None:
+        run["daemon"] = daemon_use.daemon(raw.frames, policy.daemon, job.profile)
     if slabs := by_row(raw.frames.get("slabs", "")):
         run["slabs"] = slabs
     if "objects" in model:

@@ -65,7 +65,7 @@ def with_inputs_of_today(
     with progress.shown("checking what the runs were made from", len(ready)) as bar:
         for task in ready:
             run = by_identity[task.identity()]
-            inputs = launcher.inputs_of(_as_it_ran(task, run).job(), parts[task.workload.name])
+            inputs = launcher.inputs_of(_as_it_ran(task, run).job(), parts[task.guest])
             frames = {FRAMES: run["inputs"][FRAMES]} if FRAMES in run["inputs"] else {}
             runs.append({**run, "inputs": {**inputs, **frames}})
             bar.advance()

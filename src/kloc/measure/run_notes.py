@@ -10,7 +10,7 @@ from typing import Any
 from kloc.base.words import plural
 from kloc.machine import guest_console
 from kloc.machine.job import Raw
-from kloc.measure import movers
+from kloc.measure import daemon_use, movers
 from kloc.measure.kernel_counts import DEMOTED, kernel_counts
 from kloc.measure.policy import Policy
 
@@ -82,6 +82,8 @@ def notes(policy: Policy, run: Mapping[str, Any], raw: Raw, described: bool) -> 
     tuned = policy.scheme.tuned.get(run["workload"]) if policy.scheme else None
     if tuned is not None and tuned.seed == run["seed"]:
         lines.append(f"the scheme was tuned on this seed, {tuned.seed}: choose another one")
+    if policy.daemon is not None:
+        lines += daemon_use.notes(run, policy.daemon)
     # Reclaim counts the pages that it demotes as reclaimed, too.
     evicted = sum(run["vmstat"][name] for name in EVICTED)
     demoted = sum(run["vmstat"][name] for name in DEMOTED)

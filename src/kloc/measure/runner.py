@@ -19,10 +19,10 @@ from kloc.machine.job import Raw
 from kloc.machine.launcher import Machine
 from kloc.machine.parts import Guest, Parts, prepare_machines
 from kloc.machine.profile import HOST_RESERVE
-from kloc.measure import host_speed, live, oracle, prepared, record, resume
+from kloc.measure import daemon_use, host_speed, live, oracle, prepared, record, resume
 from kloc.measure.policy import Policy
 from kloc.measure.record import Run
-from kloc.measure.task import Task, follow_up
+from kloc.measure.task import Task, follow_up, guest_key
 from kloc.measure.workload import SOURCES, Workload
 
 POLL_SECONDS = 0.2
@@ -59,17 +59,23 @@ def prepare(
     workloads: Sequence[Workload],
     foreign: str | None = None,
     meanwhile: Callable[[], None] = lambda: None,
+    policies: Sequence[Policy] = (),
 ) -> dict[str, Parts]:
     """Return the parts of each workload's machine, by the workload's name.
 
     Each workload has a guest of its own, so that its result does not depend on which other
-    workloads are measured. `foreign` and `meanwhile` are those of `prepare_machines`.
+    workloads are measured. Those of `policies` that need packages have one, too, for each workload:
+    its key is `guest_key`. `foreign` and `meanwhile` are those of `prepare_machines`.
     """
-    guests = [
-        Guest(one.packages, tuple(SOURCES / name for name in one.programs)) for one in workloads
-    ]
-    names = [one.name for one in workloads]
-    return dict(zip(names, prepare_machines(guests, foreign, meanwhile), strict=True))
+    guests: dict[str, Guest] = {}
+    for one in workloads:
+        sources = tuple(SOURCES / name for name in one.programs)
+        guests[one.name] = Guest(one.packages, sources)
+        for policy in policies:
+            packages = (*one.packages, *policy.packages)
+            guests.setdefault(guest_key(one, policy), Guest(packages, sources))
+    made = prepare_machines(list(guests.values()), foreign, meanwhile)
+    return dict(zip(guests, made, strict=True))
 
 
 def measure(
@@ -98,6 +104,7 @@ def measure(
     def finished(task: Task, raw: Raw) -> list[Task]:
         run = record.from_raw(task.job(), task.policy, task.outcome(raw), raw, task.size, task.cold)
         run["spread"] = task.workload.spread
+        daemon_use.add_versions(run, task.policy, parts[task.guest])
         if task.placement:
             run["oracle"] = task.placement.counts()
         if task.identity() in known:
@@ -153,7 +160,7 @@ def _run_all(
         while waiting or running:
             while waiting and len(running) < limit:
                 task = waiting.pop(0)
-                running.append(_Running(task, parts[task.workload.name], finished))
+                running.append(_Running(task, parts[task.guest], finished))
                 all_runs.callback(running[-1].steps.close)
             for run in list(running):
                 try:

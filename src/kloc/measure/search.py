@@ -84,7 +84,7 @@ class Search:
 
     def run(self) -> dict[str, Any]:
         """Measure what is missing. Return the workload's entry of the file."""
-        parts = runner.prepare([self.what])
+        parts = runner.prepare([self.what], policies=[self.plain])
         promotes = True
         for setting, candidates in self.space.items():
             if BALANCING in setting and not promotes:
@@ -100,7 +100,7 @@ class Search:
 
     def untuned(self) -> float:
         """Return the throughput with the settings of the policy's file; measure what is missing."""
-        self._measure([self.current], runner.prepare([self.what]))
+        self._measure([self.current], runner.prepare([self.what], policies=[self.plain]))
         return self._throughput(self._tried(self._settings(self.current)))
 
     def task(self, chosen: Mapping[str, str]) -> Task:
@@ -130,7 +130,7 @@ class Search:
         missing = [
             tasks[key]
             for key, one in ready.items()
-            if key not in self.trials or not _is_of(self.trials[key], one, parts[self.what.name])
+            if key not in self.trials or not _is_of(self.trials[key], one, parts[one.guest])
         ]
         runner.measure(missing, [self.plain], parts, save=self._keep)
 

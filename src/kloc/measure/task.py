@@ -61,7 +61,7 @@ class Task:
             parameters=self.policy.parameters,
             fast_kinds=self.policy.fast_kinds,
             seed=self.seed,
-            packages=self.workload.packages,
+            packages=(*self.workload.packages, *self.policy.packages),
             fast_frames=self.placement.frames if self.placement else None,
             frames=self.frames,
             follow=self.follow,
@@ -71,6 +71,11 @@ class Task:
             disk=self.disk,
             **self.policy.watching(self.workload.name, self.profile),
         )
+
+    @property
+    def guest(self) -> str:
+        """The key of this task's machine among those of `runner.prepare`."""
+        return guest_key(self.workload, self.policy)
 
     def _instructions(self) -> float:
         """Return an estimate: a quarter of a full-size run's instructions load."""
@@ -148,6 +153,16 @@ def tasks(
         for seed in seeds
         for one in measured
     ]
+
+
+def guest_key(workload: Workload, policy: Policy) -> str:
+    """Return the key of a machine among those of `runner.prepare`.
+
+    It is the workload's name, unless the policy needs packages that the workload does not have: its
+    machine is then one of its own, and those of all other policies do not change.
+    """
+    more = sorted(set(policy.packages) - set(workload.packages))
+    return f"{workload.name} with {', '.join(more)}" if more else workload.name
 
 
 def listings(todo: Sequence[Task], policies: Sequence[Policy]) -> tuple[list[str], list[Task]]:

@@ -86,6 +86,15 @@ class WarmUp(TypedDict):
     series: NotRequired[Series | None]
 
 
+class Daemon(TypedDict):
+    """The program in user space that was the policy."""
+
+    start: str
+    time_ns: float
+    on_workload_cores: bool
+    packages: NotRequired[dict[str, str]]
+
+
 class Run(TypedDict):
     """One run. Keys that a report can do without are not required."""
 
@@ -126,6 +135,7 @@ class Run(TypedDict):
     misses: NotRequired[dict[str, Sums]]
     slabs: NotRequired[dict[str, Sums]]
     scheme: NotRequired[dict[str, Any]]
+    daemon: NotRequired[Daemon]
     spread: NotRequired[float | None]
     kloc: NotRequired[str]
 

@@ -192,6 +192,9 @@ def _figures(run: Run) -> dict[str, str]:
         )
     for name, thread in run["background"].items():
         rows[f"kernel thread {name}, s"] = f"{thread['time_ns'] / 1e9:.4f}"
+    if daemon := run.get("daemon"):
+        whose = ", on the workload's cores" if daemon["on_workload_cores"] else ""
+        rows["daemon, s"] = f"{daemon['time_ns'] / 1e9:.4f}{whose}"
     if memory := run.get("memory"):
         rows["memory of processes, MiB"] = f"{memory['mean'] / (1 << 20):,.1f}"
     return rows

@@ -315,17 +315,25 @@ def _background(all_cases: Sequence[Case]) -> Section | None:
     if not blocks:
         return None
     intro = (
-        "Kernel threads that reclaim, compact or move memory, on whatever core they ran. "
+        "Kernel threads that reclaim, compact or move memory, and daemons that are policies, on "
+        "whatever core they ran. "
         "Figures are means over seeds, of threads that took 0.1 % of a core or moved pages."
     )
     return Section("background", "Background threads", intro, blocks, grid=True)
 
 
+def _threads(run: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
+    """Return the times of a run's kernel threads, and of the daemon that is its policy."""
+    daemon = {"daemon": {"time_ns": run["daemon"]["time_ns"]}} if "daemon" in run else {}
+    return {**run["background"], **daemon}
+
+
 def _thread_rows(case: Case, policy: str) -> list[list[str]]:
     runs = [run for run in case.runs_under(policy) if "background" in run]
     rows = []
-    for name in dict.fromkeys(name for run in runs for name in run["background"]):
-        threads = [run["background"].get(name, {}) for run in runs]
+    all_threads = [_threads(run) for run in runs]
+    for name in dict.fromkeys(name for one in all_threads for name in one):
+        threads = [one.get(name, {}) for one in all_threads]
 
         def mean(key: str, threads: Sequence[Mapping[str, float]] = threads) -> float:
             return fmean(thread.get(key, 0) for thread in threads)
