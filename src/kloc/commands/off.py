@@ -10,8 +10,8 @@ from kloc.server import control
 USAGE = ("[options]",)
 
 DESCRIPTION = """\
-Restore the settings of the kernel from before kloc was on, also if kloc on was killed. Pages stay
-where they are. Nothing happens if kloc is off.
+Stop the policy's daemon, if there is one, and restore the settings of the kernel from before kloc
+was on, also if kloc on was killed. Pages stay where they are. Nothing happens if kloc is off.
 """
 
 EXAMPLES = (("kloc off", "restore what was there before"),)

@@ -11,14 +11,15 @@ from pathlib import Path
 from kloc.base import terminal
 from kloc.base.errors import unknown
 from kloc.commands.completers import complete_names
-from kloc.server import config, control, plan, policy_files
+from kloc.server import config, control, daemons, plan, policy_files
 
 USAGE = ("[options]",)
 
 DESCRIPTION = """\
 Select a policy and set what /etc/kloc/kloc.toml says, or the defaults without this file: on a
 server, as root. What was there before is remembered, and kloc off restores it. Nothing is changed
-if the kernel lacks something; the error says what to do.
+if the kernel lacks something; the error says what to do. A policy that is a daemon is started as a
+unit of systemd, if its packages are installed.
 
 kloc.service does this at boot. Turned on again, kloc sets what the file says now.
 """
@@ -60,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
         planned = plan.make(settings)
         for path, text in planned.writes:
             print(f"echo {shlex.quote(text)} > {path}")
+        if planned.daemon is not None:
+            print(shlex.join(daemons.command(planned.policy, planned.daemon)))
         notes = planned.notes
     else:
         notes = control.turn_on(settings)

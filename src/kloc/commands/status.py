@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kloc.base import terminal
 from kloc.base.errors import KlocError
 from kloc.commands import output
-from kloc.server import contexts, control, kernel_settings, memory, slabs, tiering
+from kloc.server import contexts, control, daemons, kernel_settings, memory, slabs, tiering
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,7 +67,7 @@ def document() -> dict[str, Any]:
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
         "policy": tiering.selected(),
         "policies": tiering.names(),
-        "on": None if record is None else {"policy": record.policy, "config": record.config},
+        "on": None if record is None else _on_record(record),
         "has_contexts": has_contexts,
         "scope": contexts.scope(),
         "kinds": contexts.kinds(),
@@ -160,9 +160,20 @@ def _state(status: Mapping[str, Any]) -> Table:
     return table
 
 
+def _on_record(record: control.Record) -> dict[str, Any]:
+    """Return what --json says of kloc on; without a daemon, nothing about one."""
+    daemon = record.daemon
+    runs = {} if daemon is None else {"daemon": daemon, "daemon_runs": daemons.is_active(daemon)}
+    return {"policy": record.policy, "config": record.config, **runs}
+
+
 def _on(record: Mapping[str, Any]) -> str:
-    """Return by which settings kloc is on."""
-    return f"on: policy {record['policy']}, {record['config'] or 'default settings'}"
+    """Return by which settings kloc is on, and whether the policy's daemon runs."""
+    on = f"on: policy {record['policy']}, {record['config'] or 'default settings'}"
+    if "daemon" not in record:
+        return on
+    state = "runs" if record["daemon_runs"] else "does not run"
+    return f"{on}; its daemon {state} ({daemons.unit(record['daemon'])})"
 
 
 def _settings(status: Mapping[str, Any]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from kloc.server import (
     config,
     contexts,
     control,
+    daemons,
     kernel_settings,
     memory,
     plan,
@@ -248,7 +249,16 @@ def _policy() -> Finding:
         return Finding(
             what, False, f"kloc is on with {record.policy}, but {selected} is selected", remedy
         )
-    return Finding(what, True, f"kloc is on: {record.policy}, {by}")
+    if record.daemon is not None and not daemons.is_active(record.daemon):
+        unit = daemons.unit(record.daemon)
+        return Finding(
+            what,
+            False,
+            f"kloc is on with {record.policy}, whose daemon does not run",
+            f"journalctl --unit={unit} says why; kloc on starts it again",
+        )
+    unit = f", its daemon is {daemons.unit(record.daemon)}" if record.daemon else ""
+    return Finding(what, True, f"kloc is on: {record.policy}, {by}{unit}")
 
 
 def _settings() -> Iterator[Finding]:
@@ -307,7 +317,7 @@ def _others() -> Finding:
 def _other_kernel_parts() -> Iterator[tuple[str, str]]:
     """Yield which other parts of the kernel move memory, and how to stop them."""
     for folder in sorted((system.ROOT / KDAMONDS).glob("[0-9]*")):
-        if read(folder / "state") == "on":
+        if read(folder / "state") == "on" and not _own_daemon_controls_damon():
             actions = {read(path) or "" for path in folder.glob("contexts/*/schemes/*/action")}
             if acting := sorted(actions - set(IDLE_ACTIONS)):
                 yield (
@@ -333,8 +343,23 @@ def _other_kernel_parts() -> Iterator[tuple[str, str]]:
         )
 
 
+def _own_daemon_controls_damon() -> bool:
+    """Return whether the schemes of DAMON are those of the daemon that kloc on has started."""
+    record = control.recorded()
+    if record is None or record.daemon is None or not daemons.is_active(record.daemon):
+        return False
+    used = policy_files.load(record.daemon).daemon
+    return used is not None and used.controls_damon
+
+
 def _other_programs() -> Iterator[tuple[str, str]]:
-    names = {read(path) for path in system.ROOT.glob("proc/[0-9]*/comm")}
+    record = control.recorded()
+    own = record.daemon if record else None
+    names = {
+        read(path)
+        for path in system.ROOT.glob("proc/[0-9]*/comm")
+        if own is None or not daemons.runs_in(own, path.parent)
+    }
     for name, does in MOVERS.items():
         if name in names:
             yield f"{name} {does}", f"systemctl stop {name}, or stop it as it was started"

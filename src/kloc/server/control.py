@@ -3,7 +3,8 @@
 
 RECORD has the previous value of each file from before it is first written, so that `turn_off`
 restores all of them even if kloc was killed at any point. It is below /run, as a reboot resets the
-kernel's settings, too.
+kernel's settings, too. A daemon of the policy is started after the settings are written, and stopped
+before they are restored.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import json
 import re
 import signal
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from kloc.base import files, numa
 from kloc.base.errors import KlocError
-from kloc.server import config, system, tiering
+from kloc.server import config, daemons, policy_files, system, tiering
 from kloc.server.plan import DEBUGFS, Plan, Write, make, one_tier
 from kloc.server.policy_files import SELECTED
 from kloc.server.system import AS_ROOT, path_of, read
@@ -47,7 +48,7 @@ class Record:
     """What kloc has set: by which policy and kloc.toml, and the values from before, by file.
 
     `limits` are those of `kloc limit`, which no kloc.toml has. `complete` is false while settings
-    are written, and after a kill.
+    are written, and after a kill. `daemon` is the policy whose daemon runs, None without one.
     """
 
     policy: str = ""
@@ -55,6 +56,7 @@ class Record:
     complete: bool = False
     before: dict[str, str] = field(default_factory=dict)
     limits: dict[str, str] = field(default_factory=dict)
+    daemon: str | None = None
 
 
 def recorded() -> Record | None:
@@ -89,7 +91,8 @@ def change_policy(name: str) -> tuple[str, ...]:
 def turn_off() -> bool:
     """Restore what was there before kloc was on; return whether it was on.
 
-    A signal waits until this is done. Raises KlocError if a file could not be restored.
+    The policy's daemon is stopped first. A signal waits until this is done. Raises KlocError if the
+    daemon does not stop, or if a file could not be restored.
     """
     if recorded() is None:
         return False
@@ -97,6 +100,8 @@ def turn_off() -> bool:
         record = recorded()
         if record is None:
             return False
+        if record.daemon is not None:
+            daemons.stop(record.daemon)
         failed = {
             path: error
             for path, text in _in_order(record.before)
@@ -104,7 +109,7 @@ def turn_off() -> bool:
         }
         if failed:
             left = {path: text for path, text in record.before.items() if path in failed}
-            _save(replace(record, before=left, complete=False))
+            _save(replace(record, before=left, complete=False, daemon=None))
             path, error = next(iter(failed.items()))
             problem = explained(error, path, record.before[path])
             raise KlocError(
@@ -172,9 +177,13 @@ def _apply(plan: Plan, file: Path | None, limits: Mapping[str, str]) -> tuple[st
         old = recorded()
         record = Record(plan.policy, str(file) if file else None, limits=dict(limits))
         record.before = dict(old.before) if old else {}
+        record.daemon = old.daemon if old else None
         undo: list[Write] = []
         try:
             _save(record)
+            if record.daemon is not None:
+                daemons.stop(record.daemon)
+                record.daemon = None
             wanted = dict(plan.writes)
             switches = value(SELECTED) != wanted.get(SELECTED)
             for path, text in _in_order(record.before):
@@ -202,6 +211,10 @@ def _apply(plan: Plan, file: Path | None, limits: Mapping[str, str]) -> tuple[st
                     if not path.startswith(DEBUGFS):
                         raise
                     notes.append(f"{error.message}: it stays {now}")
+            if plan.daemon is not None:
+                record.daemon = plan.policy
+                _save(record)
+                daemons.start(plan.policy, plan.daemon)
             record.complete = True
             _save(record)
         except BaseException:
@@ -212,12 +225,22 @@ def _apply(plan: Plan, file: Path | None, limits: Mapping[str, str]) -> tuple[st
 
 
 def _undo(undo: list[Write], old: Record | None, record: Record) -> None:
-    """Write what was there before a failure, and record the state from before it."""
+    """Write what was there before a failure, and record the state from before it.
+
+    A daemon that was stopped for it is started again.
+    """
+    if record.daemon is not None:
+        with suppress(KlocError):
+            daemons.stop(record.daemon)
     errors = [_restore(path, text) for path, text in reversed(undo)]
     if any(errors):
         _save(record)
     elif old is not None:
         _save(old)
+        if old.daemon is not None and (before := policy_files.load(old.daemon).daemon):
+            # The error is about the new policy: kloc doctor --server says if this one is not there.
+            with suppress(KlocError):
+                daemons.start(old.daemon, before)
     else:
         path_of(RECORD).unlink(missing_ok=True)
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kloc.base import numa
+from kloc.base.daemon import Daemon
 from kloc.base.errors import KlocError
-from kloc.server import cgroups, contexts, policy_files, system, tiering
+from kloc.server import cgroups, contexts, daemons, policy_files, system, tiering
 from kloc.server.config import Config
 from kloc.server.policy_files import SELECTED, Policy
 from kloc.server.system import AS_ROOT, read
@@ -26,11 +27,15 @@ OFF = ("0", "none", "naive")
 
 @dataclass(frozen=True)
 class Plan:
-    """The writes for a kloc.toml in their order, and notes on what is left out."""
+    """The writes for a kloc.toml in their order, and notes on what is left out.
+
+    `daemon` is started after the writes.
+    """
 
     policy: str
     writes: tuple[Write, ...]
     notes: tuple[str, ...] = field(default=())
+    daemon: Daemon | None = None
 
 
 def make(config: Config, limits: Mapping[str, str] | None = None) -> Plan:
@@ -52,7 +57,7 @@ def make(config: Config, limits: Mapping[str, str] | None = None) -> Plan:
     }
     values |= dict(_of_cgroups(config, notes))
     values |= limits or {}
-    return Plan(policy.name, tuple(values.items()), tuple(notes))
+    return Plan(policy.name, tuple(values.items()), tuple(notes), policy.daemon)
 
 
 def refusals(config: Config) -> Iterator[KlocError]:
@@ -80,6 +85,8 @@ def refusals(config: Config) -> Iterator[KlocError]:
     yield from _refused_tiers(config, policy)
     yield from _refused_parameters(policy)
     yield from _refused_files(config, policy)
+    if policy.daemon is not None:
+        yield from daemons.refusals(policy.name, policy.daemon)
 
 
 def limit_text(limit: int | None, kib: bool = False) -> str:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kloc.base import paths
+from kloc.base import daemon, paths
+from kloc.base.daemon import Daemon
 from kloc.base.errors import KlocError, unknown
 
 FOLDER = paths.shipped("policies")
@@ -33,7 +34,8 @@ class Policy:
     """A policy on a server. `values` has the text for each file, in the order to write them.
 
     `parameters` are those that the kernel must be booted with. `moves` says that the policy moves
-    pages between tiers. `elsewhere` says why a server cannot have it; "" if it can.
+    pages between tiers. `elsewhere` says why a server cannot have it; "" if it can. `daemon` is the
+    program that is the policy, None if the kernel itself is.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Policy:
     parameters: tuple[str, ...] = ()
     moves: bool = False
     elsewhere: str = ""
+    daemon: Daemon | None = None
 
     @property
     def of_kernel(self) -> str | None:
@@ -76,6 +79,7 @@ def load(name: str) -> Policy:
         parameters=tuple(content.get("parameters", ())),
         moves=bool(set(MOVES) & set(content.get("expect", ()))),
         elsewhere=_elsewhere(content),
+        daemon=content.get("daemon"),
     )
 
 
@@ -92,7 +96,7 @@ def _elsewhere(content: Mapping[str, Any]) -> str:
 def _complete(name: str) -> dict[str, Any]:
     """Return the content of a policy's file with all that it has from others.
 
-    The tables [set] and [divided] are in "values", in the order to write them.
+    The tables [set] and [divided] are in "values", in the order to write them. "daemon" is a Daemon.
     """
     own = _read(name)
     content = {**own, "values": {**own.get("set", {}), **own.get("divided", {})}}
@@ -116,8 +120,11 @@ def _read(name: str) -> dict[str, Any]:
     if path is None:
         raise unknown("policy", name, names())
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise KlocError(f"{path}: {error.strerror}", "name a file that exists") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KlocError(f"{path} is not TOML: {error}", "correct the file") from error
+    if "daemon" in content:
+        content["daemon"] = daemon.parse(content["daemon"], path)
+    return content
