@@ -4,6 +4,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -125,10 +126,23 @@ def test_policy_with_a_scheme_in_the_guide_swaps_to_the_disk(
     assert disk.swap.swap(profile.load("tiered")) == Swap("file", 256 << 20)
 
 
+def test_policy_in_the_guide_that_is_a_daemon_has_every_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mover.toml").write_text(example("toml", 5))
+    (tmp_path / "mover.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "mover.sh").chmod(0o755)
+    monkeypatch.setattr(policy, "POLICIES", tmp_path)
+    used = policy.load("mover").daemon
+    assert used is not None
+    assert all(getattr(used, one.name) for one in fields(used))
+    assert used.files == (tmp_path / "mover.sh",)
+
+
 def test_policy_of_the_kernel_in_the_guide_is_selected_last(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.toml").write_text(example("toml", 5))
+    (tmp_path / "mine.toml").write_text(example("toml", 6))
     monkeypatch.setattr(policy, "POLICIES", tmp_path)
     settings = policy.load("mine").settings("", profile.load("tiered"))
     assert list(settings.items())[-1] == (policy.SELECTED, "mine")
@@ -136,7 +150,7 @@ def test_policy_of_the_kernel_in_the_guide_is_selected_last(
 
 def test_table_of_the_guide_is_as_the_list_of_tables_has_it(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
-    (tmp_path / wanted.LIST).write_text(example("toml", 6))
+    (tmp_path / wanted.LIST).write_text(example("toml", 7))
     (table,) = wanted.load(tmp_path).values()
     assert table.seed_numbers == (1, 2, 3)
     assert table.policies == ("tpp", "kloc", "kloc-cap")

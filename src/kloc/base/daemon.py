@@ -62,7 +62,8 @@ def parse(table: object, file: Path) -> Daemon:
             similar = closest(key, known)
             guess = f", did you mean {similar!r}?" if similar else ""
             raise KlocError(
-                f"{file}: daemon.{key}: this key is unknown{guess}", f"available: {', '.join(known)}"
+                f"{file}: daemon.{key}: this key is unknown{guess}",
+                f"available: {', '.join(known)}",
             )
     if "start" not in table:
         raise KlocError(f"{file}: daemon.start is missing", HINT)
@@ -78,9 +79,7 @@ def parse(table: object, file: Path) -> Daemon:
     found["files"] = tuple(_beside(file, name) for name in found.get("files", ()))
     for path in found.get("needs", ()):
         if not path.startswith(("/proc/", "/sys/")):
-            raise KlocError(
-                f"{file}: daemon.needs: {path} is not a file under /proc or /sys", HINT
-            )
+            raise KlocError(f"{file}: daemon.needs: {path} is not a file under /proc or /sys", HINT)
     return Daemon(**found)
 
 

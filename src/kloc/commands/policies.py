@@ -73,7 +73,7 @@ def _daemon(used: Daemon) -> dict[str, Any]:
         "packages": list(used.packages),
         "files": [path.name for path in used.files],
         "needs": list(used.needs),
-        **{key: getattr(used, key) or "" for key in ("start", "ready", "stop")},
+        **{key: (getattr(used, key) or "").rstrip() for key in ("start", "ready", "stop")},
         "limits": f"ready within {used.ready_seconds:g} s, ended within {used.stop_seconds:g} s",
     }
 

@@ -3,7 +3,7 @@
 
 RECORD has the previous value of each file from before it is first written, so that `turn_off`
 restores all of them even if kloc was killed at any point. It is below /run, as a reboot resets the
-kernel's settings, too. A daemon of the policy is started after the settings are written, and stopped
+kernel's settings, too. The policy's daemon is started after the settings are written, and stopped
 before they are restored.
 """
 

@@ -96,7 +96,8 @@ def _elsewhere(content: Mapping[str, Any]) -> str:
 def _complete(name: str) -> dict[str, Any]:
     """Return the content of a policy's file with all that it has from others.
 
-    The tables [set] and [divided] are in "values", in the order to write them. "daemon" is a Daemon.
+    The tables [set] and [divided] are in "values", in the order to write them, and "daemon" is a
+    Daemon.
     """
     own = _read(name)
     content = {**own, "values": {**own.get("set", {}), **own.get("divided", {})}}

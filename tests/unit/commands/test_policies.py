@@ -10,6 +10,7 @@ import pytest
 
 from kloc.base.errors import KlocError
 from kloc.measure import policy, workload
+from support import golden
 from support.command import run
 
 
@@ -32,3 +33,8 @@ def test_policies_are_listed_without_executing_workload_files(
     assert run("policies") == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in policy.names())
+
+
+def test_a_daemon_is_shown_with_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("policies", "damo-tier") == 0
+    golden.check("policies-daemon", capsys.readouterr().out)

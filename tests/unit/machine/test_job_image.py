@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
+from kloc.base.daemon import Daemon
 from kloc.base.errors import KlocError
 from kloc.machine import job_image, profile
 from kloc.machine.job import BOUND_INTERVAL_US, MEMORY_INTERVAL_US, Damon, Job, Swap, Terminal
@@ -91,6 +92,52 @@ def test_a_job_without_setup_gets_one_for_the_cores(
     assert "0,1,3,4" in content(image)["/kloc/job/setup"]
     assert "/kloc/job/setup" not in content(spareless)
     assert content(spareless)["/kloc/job/cores"] == "4\n"
+
+
+def test_a_daemon_is_started_looked_after_and_stopped_by_the_scripts(
+    image: Path, tmp_path: Path, make_job: Callable[..., Job]
+) -> None:
+    program = tmp_path / "watch.sh"
+    program.write_text("watches")
+    one = Daemon("watch.sh\n", files=(program,), stop="end\n", needs=("/sys/a", "/sys/b"))
+    scripts = {"setup": "load\n", "measured": "ls\n"}
+    job_image.write_job_image(make_job(scripts=scripts, daemon=one), NO_PROGRAMS, image)
+    found = content(image)
+    assert found["/kloc/job/setup"] == "/kloc/daemon start\nload\n"
+    assert found["/kloc/job/start"] == "/kloc/daemon alive\n"
+    # Nothing but the workload is measured.
+    assert found["/kloc/job/measured"] == "ls\n"
+    assert found["/kloc/job/check"] == "/kloc/daemon stop\n"
+    assert found["/kloc/job/daemon.start"] == "watch.sh\n"
+    assert found["/kloc/job/daemon.stop"] == "end\n"
+    assert "/kloc/job/daemon.ready" not in found
+    assert found["/kloc/job/daemon.needs"] == "/sys/a\n/sys/b\n"
+    assert found["/kloc/job/daemon.settings"] == (
+        "export KLOC_SCALE=42.7 KLOC_FAST_NODES=0 KLOC_SLOW_NODES=1\n"
+        "cpus=4\nready_ms=10000\nstop_ms=10000\n"
+    )
+    assert found["/usr/local/bin/watch.sh"] == "watches"
+    # In the PATH before the program that tells the timing model of the region.
+    assert "/usr/local/bin/kloc-mark" in found["/usr/local/sbin/kloc-mark"]
+    assert "/kloc/daemon" in found
+
+
+def test_a_daemon_has_the_spare_cores_of_each_socket_or_none(
+    image: Path, tmp_path: Path, make_job: Callable[..., Job]
+) -> None:
+    four = profile.read("four-node")
+    job_image.write_job_image(make_job(profile=four, daemon=Daemon("x\n")), NO_PROGRAMS, image)
+    found = content(image)
+    mask = "echo 0,1,3,4 >/sys/fs/cgroup/job/cpuset.cpus\n"
+    assert found["/kloc/job/setup"] == mask + "/kloc/daemon start\n"
+    settings = found["/kloc/job/daemon.settings"]
+    assert "cpus=2,5\n" in settings
+    assert "KLOC_FAST_NODES='0 1' KLOC_SLOW_NODES='2 3'" in settings
+    spareless = tmp_path / "spareless" / image.name
+    spareless.parent.mkdir()
+    job = make_job(profile=replace(four, spare_cores=0), daemon=Daemon("x\n"))
+    job_image.write_job_image(job, NO_PROGRAMS, spareless)
+    assert "cpus=\n" in content(spareless)["/kloc/job/daemon.settings"]
 
 
 def test_shell_gets_the_terminal(image: Path, make_job: Callable[..., Job]) -> None:

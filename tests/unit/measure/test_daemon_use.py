@@ -155,7 +155,10 @@ def test_what_schemes_of_a_daemon_moved_is_known_on_any_kernel() -> None:
 
 
 def test_a_daemon_that_had_to_be_killed_is_noted() -> None:
-    assert any("10 s after SIGTERM, and was killed" in note for note in result(daemon_killed="yes")["notes"])
+    assert any(
+        "10 s after SIGTERM, and was killed" in note
+        for note in result(daemon_killed="yes")["notes"]
+    )
     assert not any("daemon" in note for note in result()["notes"])
 
 
@@ -187,6 +190,4 @@ def run_frames() -> dict[str, str]:
 
 def test_a_dry_run_lists_the_packages() -> None:
     policies = [policy.load(name) for name in ("stock", "damo-tier")]
-    assert daemon_use.listing(policies) == [
-        "damo-tier is a daemon; packages in its machine: damo"
-    ]
+    assert daemon_use.listing(policies) == ["damo-tier is a daemon; packages in its machine: damo"]

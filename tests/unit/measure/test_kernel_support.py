@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from kloc.base.daemon import Daemon
 from kloc.base.errors import KlocError
 from kloc.build.foreign_kernel import ForeignKernel
 from kloc.machine import profile
@@ -52,6 +53,12 @@ def test_a_policy_is_unsupported_if_the_kernel_lacks_one_of_its_files(asked: lis
     assert missing == {"wants-b": "the kernel has no /proc/kpageflags"}
     (job,) = asked
     assert not job.modelled
+
+
+def test_a_daemon_needs_the_files_that_its_policy_names(asked: list[Job]) -> None:
+    one = Policy("one", "", daemon=Daemon("x\n", needs=("/proc/kpageflags",)))
+    missing = kernel_support.unsupported([one, WANTS_A], ["redis"], HOST, parts())
+    assert missing == {"one": "the kernel has no /proc/kpageflags"}
 
 
 def test_schemes_and_swap_need_files_of_the_kernel(asked: list[Job]) -> None:

@@ -217,6 +217,22 @@ def test_summary_has_no_latency_if_the_workload_measures_none() -> None:
     assert "latency" not in printed(*table.summaries([run("tpp", 1, latency_ns=None)], 80))
 
 
+@pytest.mark.parametrize(
+    ("on_workload_cores", "cell"), [(False, "0.0200 "), (True, "0.0200, on the workload's cores ")]
+)
+def test_the_time_of_a_daemon_is_shown_and_whose_cores_it_took(
+    on_workload_cores: bool, cell: str
+) -> None:
+    one = {"start": "watch", "time_ns": 20_000_000, "on_workload_cores": on_workload_cores}
+    (line,) = [
+        line
+        for line in printed(*table.summaries([run("damo-tier", 1, daemon=one)], 100)).splitlines()
+        if "daemon, s" in line
+    ]
+    assert f" {cell}" in line
+    assert "daemon, s" not in printed(*table.summaries([run("tpp", 1)], 80))
+
+
 def test_several_seeds_have_a_column_each_in_tables_that_fit() -> None:
     runs = [run("tpp", 1000 * seed, seed=seed) for seed in (1, 2, 3)]
     lines = printed(*table.summaries(runs, 60)).splitlines()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -267,4 +266,4 @@ def test_a_dry_run_prints_the_command(
 ) -> None:
     run("on", "--policy", "damo-tier", "--dry-run")
     golden.check("on-daemon", capsys.readouterr().out)
-    assert systemd.asked == [] and os.listdir(server / "run") == ["systemd"]
+    assert systemd.asked == [] and [path.name for path in (server / "run").iterdir()] == ["systemd"]

@@ -170,6 +170,13 @@ def test_background_threads_that_did_little_are_left_out() -> None:
     assert [list(row[:4]) for row in block.tables[0].rows] == [["tpp", "kswapd0", "50 ms", "5.0 %"]]
 
 
+def test_a_daemon_is_shown_with_the_threads() -> None:
+    daemon = {"start": "watch", "time_ns": 20_000_000, "on_workload_cores": False}
+    (block,) = section(page_of(run("damo-tier", 1000, daemon=daemon)), "background").blocks
+    rows = [list(row[:4]) for row in block.tables[0].rows]
+    assert ["damo-tier", "daemon", "20 ms", "2.0 %"] in rows
+
+
 def test_background_threads_without_work_leave_a_line() -> None:
     (block,) = section(page_of(run("tpp", 1000, background={})), "background").blocks
     assert not block.tables
