@@ -6,6 +6,8 @@
 set -eu
 kdamonds=/sys/kernel/mm/damon/admin/kdamonds
 nodes=/sys/devices/system/node
+ready=/run/kloc/damo-tier.ready
+rm -f $ready
 
 fail() {
 	echo "damo-tier.sh: $*" >&2
@@ -109,10 +111,15 @@ damo start \
 	--damos_nr_quota_goals 1 1 --damos_nr_filters 1 1 \
 	--nr_targets 1 1 --nr_schemes 1 1 --nr_ctxs 1 1
 pause=$(awk -v ms="$second" 'BEGIN { print ms / 1000 }')
+# DAMON's quotas begin at one byte. While memory is free, that of promotion grows to its limit in 40
+# periods. A server has this minute before its memory fills, but a machine loads at once: it waits.
+[ "$KLOC_SCALE" = 1 ] && periods=0 || periods=60
 while is_on; do
 	measure
 	tell 0 $free
 	tell 1 $used
+	[ $periods -ne 0 ] || : >$ready
+	periods=$((periods - 1))
 	sleep "$pause"
 done
 fail "DAMON is not on any more"
