@@ -94,7 +94,7 @@ def from_raw(
     )
 
 
-def parts(workloads: Any, *_: object) -> dict[str, Any]:
+def parts(workloads: Any, *_: object, **__: object) -> dict[str, Any]:
     """Return the parts of the machine of each workload, whose guest has a package of its name."""
     return {
         one.name: SimpleNamespace(

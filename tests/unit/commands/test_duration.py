@@ -72,7 +72,7 @@ def test_what_is_built_first_is_said_and_not_built(
 
     asked: list[str | None] = []
 
-    def prepare(_: object, kernel: str | None) -> None:
+    def prepare(_: object, kernel: str | None, policies: object = ()) -> None:
         asked.append(kernel)
         cache.build("kind", "0123", lambda _: None)
 

@@ -27,7 +27,7 @@ def asked(monkeypatch: Any) -> list[Any]:
     terminal.stderr.cache_clear()
     found: list[Any] = []
     kernel = SimpleNamespace(kernel=SimpleNamespace(release="6.12.118"))
-    monkeypatch.setattr(command, "prepare", lambda workloads: {workloads[0].name: kernel})
+    monkeypatch.setattr(command, "prepare", lambda workloads, **_: {workloads[0].name: kernel})
     monkeypatch.setattr(command, "measure", lambda tasks, *_: found.extend(tasks))
 
     def read(*arguments: Any, physical: bool) -> Record:

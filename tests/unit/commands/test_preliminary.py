@@ -29,7 +29,9 @@ def measured(monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> list[list[st
     terminal.stderr.cache_clear()
     found: list[list[str]] = []
 
-    def prepare(workloads: Any, kernel: str | None, meanwhile: Any) -> dict[str, Any]:
+    def prepare(
+        workloads: Any, kernel: str | None, meanwhile: Any, policies: Any = ()
+    ) -> dict[str, Any]:
         meanwhile()
         return {}
 
@@ -106,7 +108,7 @@ def test_comparisons_that_need_no_first_figures_have_none(
         compare.stored_results, "chosen", lambda args, _: {"runs": []} if args.resume else None
     )
 
-    def prepare(workloads: Any, kernel: str | None, meanwhile: Any) -> Any:
+    def prepare(workloads: Any, kernel: str | None, meanwhile: Any, policies: Any = ()) -> Any:
         meanwhile()
         raise KlocError("the parts are there")
 

@@ -225,7 +225,7 @@ def test_a_dry_run_builds_nothing_to_check_versions_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def prepare(*_: object) -> None:
+    def prepare(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr(compare, "prepare", prepare)
@@ -246,7 +246,7 @@ def test_a_dry_run_checks_nothing_against_entries_that_are_missing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def prepare(*arguments: object) -> dict[str, Any]:
+    def prepare(*arguments: object, **_: object) -> dict[str, Any]:
         cache.build("kernel", "0" * 20, lambda _: None)
         return fake_machines.parts(*arguments)
 

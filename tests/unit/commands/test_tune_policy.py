@@ -74,7 +74,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Task]:
                 ]
             )
 
-    monkeypatch.setattr(runner, "prepare", lambda *_: {"redis": None})
+    monkeypatch.setattr(runner, "prepare", lambda *_, **__: {"redis": None})
     monkeypatch.setattr(prepared, "with_disks", lambda todo, _: list(todo))
     monkeypatch.setattr(launcher, "inputs_of", lambda job, _: {"job": str(job)})
     monkeypatch.setattr(runner, "measure", measure)

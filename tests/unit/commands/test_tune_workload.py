@@ -52,7 +52,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
         memory = {"mean": mean, "resident": mean, "swapped": 0, "samples": 9}
         return [made_up.run(one.policy.name, 1000 / (1 + lost), memory=memory)]
 
-    monkeypatch.setattr(runner, "prepare", lambda *_: {"redis": None})
+    monkeypatch.setattr(runner, "prepare", lambda *_, **__: {"redis": None})
     monkeypatch.setattr(prepared, "with_disks", lambda todo, _: list(todo))
     monkeypatch.setattr(launcher, "inputs_of", lambda job, _: {"job": str(job)})
     monkeypatch.setattr(runner, "measure", measure)
