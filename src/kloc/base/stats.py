@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
@@ -52,3 +53,31 @@ def total(tree: Any) -> float:
     if isinstance(tree, Mapping):
         return sum(total(value) for value in tree.values())
     return float(tree or 0)
+
+
+def students_t(degrees: int, confidence: float) -> float:
+    """Return the t with P(-t < T < t) = confidence; T has Student's distribution of `degrees`.
+
+    A server need not have SciPy. The probability is a finite sum (Abramowitz and Stegun, 26.7.3
+    and 26.7.4), whose angle arctan(t / sqrt(degrees)) is found by bisection.
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        if _within(middle, degrees) < confidence:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(degrees) * math.tan(low)
+
+
+def _within(angle: float, degrees: int) -> float:
+    """Return P(-t < T < t) for t = sqrt(degrees) * tan(angle)."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = degrees % 2
+    term = cosine if odd else 1.0
+    series = 0.0
+    for power in range(odd, degrees - 1, 2):
+        series += term
+        term *= cosine * cosine * (power + 1) / (power + 2)
+    return 2 / math.pi * (angle + sine * series) if odd else sine * series

@@ -2,23 +2,17 @@
 """Compiles C programs of this project: those of `kloc bench`, of tests, and of workloads.
 
 Workloads have them where Debian has no package. Programs are static. One that needs a library
-says so in a line of its first comment, with the library's package and the linker's arguments:
-
-     * Links with: librocksdb-dev -lrocksdb
-
-It is linked dynamically, and the workload names a package that has the library in the machine.
+says so in its first comment (kloc.base.c_sources): it is linked dynamically, and the
+workload names a package that has the library in the machine.
 """
 
-import re
 from pathlib import Path
 
 from kloc.base import cache, progress
+from kloc.base.c_sources import COMPILER, FLAGS, library, links
 from kloc.build import apt_sources, bootstrap, guest_image, pins, root
 from kloc.build.root import Bind, Root
 
-FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
-LINKS_WITH = re.compile(r"^ \* Links with: (\S+)((?: -l\S+)+)$", re.M)
-COMPILER = ("gcc", "libc6-dev")
 SOURCES, OUT = Path("/sources"), Path("/out")
 """Paths inside the root; fixed, so that programs do not contain the checkout's path."""
 
@@ -29,8 +23,8 @@ def build(source: Path) -> Path:
     It may include headers from its own directory and from libc, and links with libc and libm.
     Raises KlocError, with the compiler's messages, if it does not compile.
     """
-    compiler, links = tools_for(source)
-    arguments = [*FLAGS, "-o", str(OUT / source.stem), str(SOURCES / source.name), *links, "-lm"]
+    compiler, needed = tools_for(source)
+    arguments = [*FLAGS, "-o", str(OUT / source.stem), str(SOURCES / source.name), *needed, "-lm"]
 
     def make(draft: Path) -> None:
         binds = [Bind(source.parent, SOURCES), Bind(draft, OUT)]
@@ -42,18 +36,10 @@ def build(source: Path) -> Path:
     return cache.build("program", key, make) / source.stem
 
 
-def library(source: Path) -> str | None:
-    """Return the Debian package with the library that a C file links with, None for libc alone."""
-    needs = LINKS_WITH.search(source.read_text())
-    return needs[1] if needs else None
-
-
 def tools_for(source: Path) -> tuple[Root, list[str]]:
     """Return the root that compiles a C file and has its library, and the linker's arguments."""
-    needs = LINKS_WITH.search(source.read_text())
-    if needs is None:
-        return root.tool_root(), ["-static"]
-    return _library_root(needs[1]), needs[2].split()
+    package = library(source)
+    return root.tool_root() if package is None else _library_root(package), links(source)
 
 
 def _library_root(package: str) -> Root:

@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from kloc.base import paths, terminal
+from kloc.base import c_sources, paths, terminal
 from kloc.base.words import plural
-from kloc.build import newest, pins, programs, root
+from kloc.build import newest, pins, root
 from kloc.commands import options, output
 from kloc.machine import guest_commands
 from kloc.measure import policy, workload
@@ -74,7 +74,7 @@ def _guest_packages() -> set[str]:
     """Return what workloads, daemons and kloc's own commands need, and to be compiled."""
     loads = [workload.load(name) for name in workload.names()]
     sources = {workload.SOURCES / name for load in loads for name in load.programs}
-    libraries = filter(None, map(programs.library, sources))
+    libraries = filter(None, map(c_sources.library, sources))
     daemons = (name for one in policy.names() for name in policy.load(one).packages)
     packages = (name for load in loads for name in load.packages)
     return {*guest_commands.PACKAGES, *packages, *libraries, *daemons}

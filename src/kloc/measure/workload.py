@@ -14,9 +14,11 @@ import re
 import shlex
 import sys
 import traceback
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 from kloc.base import paths
@@ -190,17 +192,15 @@ def percentiles(
 
     They are interpolated within buckets. Raises WorkloadFailed if the histogram is empty.
     """
-    import numpy as np
-
     buckets = sorted(histogram.items())
-    reached = np.cumsum([count for _, count in buckets])
-    if not len(reached) or reached[-1] == 0:
+    reached = list(accumulate(count for _, count in buckets))
+    if not reached or reached[-1] == 0:
         raise WorkloadFailed("the workload reported no latencies")
     result = {}
     for percentile in wanted:
         rank = percentile / 100 * reached[-1]
         # Interpolate within the first bucket that reaches the rank, not over gaps between buckets.
-        at = int(np.searchsorted(reached, rank))
+        at = bisect_left(reached, rank)
         (low, high), count = buckets[at]
         before = reached[at] - count
         result[f"p{percentile}"] = float(low + (high - low) * (rank - before) / count)

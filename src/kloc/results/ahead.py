@@ -12,11 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean, median, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kloc.base.stats import ratios_by_seed
-from kloc.measure.record import Run
-from kloc.results.table import LOWER, UPPER
+from kloc.base.stats import ratios_by_seed, students_t
+from kloc.results.rows import LOWER, UPPER
+
+if TYPE_CHECKING:
+    # `kloc compare --native` imports this module where msgspec is not installed.
+    from kloc.measure.record import Run
 
 BASELINES = ("tpp", "stock", "naive", "kloc", "baseline")
 """The policies that others are compared with by default: the first one that was measured."""
@@ -68,11 +71,7 @@ class Comparison:
         logs = self._logarithms
         if len(logs) < 2:
             return None
-        # This import takes a tenth of a second.
-        from scipy.special import stdtrit
-
-        quantile = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
-        half = quantile * stdev(logs) / math.sqrt(len(logs))
+        half = students_t(len(logs) - 1, CONFIDENCE) * stdev(logs) / math.sqrt(len(logs))
         return self.ratio * math.exp(-half), self.ratio * math.exp(half)
 
     @property

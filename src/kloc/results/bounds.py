@@ -24,7 +24,7 @@ from kloc.measure.record import Run
 from kloc.results import by_policy, document
 from kloc.results.core_time import has_modes, in_mode
 from kloc.results.size_document import PRICES, saved, saved_text
-from kloc.results.table import UPPER
+from kloc.results.rows import UPPER
 
 if TYPE_CHECKING:
     from rich.table import Table

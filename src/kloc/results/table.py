@@ -10,13 +10,11 @@ from kloc.base.stats import Spread, ratios, total
 from kloc.base.words import plural
 from kloc.measure.record import Run
 from kloc.results import document
+from kloc.results.rows import LOWER, UPPER
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
-
-LOWER, UPPER = "all-slow", "all-fast"
-"""The policies that are the bounds."""
 
 
 def comparisons(runs: Sequence[Run], width: int, first: str = "policy") -> list[RenderableType]:

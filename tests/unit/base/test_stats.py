@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Ratios, spreads and sums."""
 
-from kloc.base.stats import Spread, fraction, ratios, total
+import pytest
+
+from kloc.base.stats import Spread, fraction, ratios, students_t, total
 
 
 def test_spread_has_median_and_range() -> None:
@@ -23,3 +25,12 @@ def test_fraction_of_nothing_is_zero() -> None:
 def test_total_sums_a_nested_tree() -> None:
     assert total({"a": {"b": 1, "c": None}, "d": 2.5}) == 3.5
     assert total({}) == total(None) == 0.0
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 10, 29, 100])
+def test_students_t_is_that_of_scipy(degrees: int, confidence: float) -> None:
+    from scipy.special import stdtrit
+
+    expected = float(stdtrit(degrees, (1 + confidence) / 2))
+    assert students_t(degrees, confidence) == pytest.approx(expected, rel=1e-9)

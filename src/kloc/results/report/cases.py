@@ -15,7 +15,7 @@ from kloc.results import ahead
 from kloc.results.ahead import Lead
 from kloc.results.report import kinds
 from kloc.results.report.kinds import Group
-from kloc.results.table import LOWER, UPPER
+from kloc.results.rows import LOWER, UPPER
 
 LEAST_HEADROOM = 1.02
 """If all-fast is faster than all-slow by less than this factor, shares of it mean nothing."""

@@ -9,7 +9,7 @@ from kloc.results.ahead import Lead, Verdict
 from kloc.results.report import formats, kinds, plots
 from kloc.results.report.cases import Case, Times
 from kloc.results.report.structure import Card, Cell, Overview, Part
-from kloc.results.table import LOWER, UPPER
+from kloc.results.rows import LOWER, UPPER
 
 PARTS_MAX = 5
 """Parts of the time that a card names; it shows the sum of the others."""

@@ -32,7 +32,7 @@ from kloc.results.report.cases import Case, cases, in_order
 from kloc.results.report.figure import Table
 from kloc.results.report.kinds import Group
 from kloc.results.report.structure import Block, Page, Section
-from kloc.results.table import LOWER, UPPER
+from kloc.results.rows import LOWER, UPPER
 
 MIB = 1 << 20
 

@@ -14,7 +14,7 @@ from kloc.results.report import formats, kinds
 from kloc.results.report.cases import Case, Times
 from kloc.results.report.figure import COLORS, Figure, Table, drawing, short
 from kloc.results.report.kinds import Group
-from kloc.results.table import LOWER, UPPER
+from kloc.results.rows import LOWER, UPPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
