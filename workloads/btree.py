@@ -99,4 +99,4 @@ BTREES = (
 def workloads() -> Iterable[Workload]:
     """Return btree and btree-base."""
     for one in BTREES:
-        yield served.workload(one, "btree.c", 5e9)
+        yield served.workload(one, "btree.c", 5e9, not_native="")

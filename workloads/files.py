@@ -204,6 +204,7 @@ def workloads() -> Iterable[Workload]:
         check=_smallfiles_check,
         outcome=_smallfiles_outcome,
         instructions=12e9,
+        not_native="",
     )
     yield Workload(
         name="mail",
@@ -217,4 +218,5 @@ def workloads() -> Iterable[Workload]:
         check=_mail_check,
         outcome=_mail_outcome,
         instructions=14e9,
+        not_native="",
     )

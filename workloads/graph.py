@@ -121,4 +121,6 @@ ALGORITHMS = (
 def workloads() -> Iterable[Workload]:
     """Return pagerank and bfs."""
     for one in ALGORITHMS:
-        yield served.workload(one, "graph.c", one.instructions, prepare=_prepare)
+        yield served.workload(
+            one, "graph.c", one.instructions, prepare=_prepare, not_native=""
+        )

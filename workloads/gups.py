@@ -133,4 +133,4 @@ GUPS = (
 def workloads() -> Iterable[Workload]:
     """Return gups and its variants."""
     for one in GUPS:
-        yield served.workload(one, "gups.c", 6e9)
+        yield served.workload(one, "gups.c", 6e9, not_native="")

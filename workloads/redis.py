@@ -176,6 +176,7 @@ def workloads() -> Iterable[Workload]:
         measured=mixed.measured,
         check=_check,
         outcome=mixed.outcome,
+        not_native="",
     )
     yield redis
     yield replace(

@@ -181,4 +181,5 @@ def workloads() -> Iterable[Workload]:
         check=_check,
         outcome=_outcome,
         instructions=4e9,
+        not_native="",
     )

@@ -96,11 +96,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     name, rest = words[first], words[first + 1 :]
     if name == "help":
         return parse([*rest[:1], "--help"])
-    args.command = command = commands.find(name)
+    args.command = command = commands.find(name).chosen(rest)
     # Help needs no network: nothing is installed for it.
     asks_help = bool({"-h", "--help"} & set(rest))
     if asks_help and not all(map(environment.has, command.needs)):
-        print(help.stored(command.name), end="")
+        print(help.stored(command.file), end="")
         raise SystemExit(0)
     if command.check is not None and not asks_help:
         command.check(f"kloc {command.name}")
@@ -176,8 +176,9 @@ def _complete() -> None:
     for command in commands.COMMANDS:
         command_parser = subparsers.add_parser(command.name, help=command.help)
         # Before the command's packages are installed, only its name is completed.
-        if command.name in words and all(environment.has(extra) for extra in command.needs):
-            _configure(command_parser, command)
+        form = command.chosen(words)
+        if command.name in words and all(environment.has(extra) for extra in form.needs):
+            _configure(command_parser, form)
     argcomplete.autocomplete(top)
 
 

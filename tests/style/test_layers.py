@@ -19,12 +19,13 @@ ALLOWED = {
     "measure": {"base", "build", "machine", "schemes", "heat", "measure"},
     "results": {"base", "build", "machine", "schemes", "heat", "measure", "results"},
     "server": {"base", "server"},
+    "native": {"base", "measure", "results", "server", "native"},
     "schemes": {"base", "schemes"},
     "heat": {"base", "schemes", "heat"},
     "tune": {"base", "schemes", "tune"},
     "commands": {
         *("base", "build", "machine", "measure", "results", "server", "schemes", "heat", "tune"),
-        "commands",
+        *("native", "commands"),
     },
 }
 """The packages that the modules of each package may import."""

@@ -54,6 +54,9 @@ class Command:
     `needs` are the extras in pyproject.toml that its module imports. With `takes_program`, the
     words after `--` are passed to it as `args.program`. `check` raises KlocError if this kloc lacks
     files that the command needs, which it calls by the name that `check` is given.
+
+    `forms` are other commands that this one becomes with an option, which is the last word of their
+    names: what they need is another matter.
     """
 
     name: str
@@ -62,11 +65,21 @@ class Command:
     needs: tuple[str, ...] = ()
     takes_program: bool = False
     check: Callable[[str], None] | None = None
+    forms: tuple[Command, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Return the name as files have it: compare-native for `compare --native`."""
+        return self.name.replace(" --", "-")
 
     @property
     def module(self) -> str:
         """Return the full name of the command's module."""
-        return f"{__name__}.{self.name.replace('-', '_')}"
+        return f"{__name__}.{self.file.replace('-', '_')}"
+
+    def chosen(self, words: Sequence[str]) -> Command:
+        """Return the form of the command that the words after its name choose."""
+        return next((form for form in self.forms if form.name.split()[-1] in words), self)
 
     def load(self) -> CommandModule:
         """Import the command's module. The extras that it needs must be installed."""
@@ -83,6 +96,14 @@ COMMANDS = (
         "measure workloads under several policies, or show result files",
         _MEASURE_EXTRA,
         check=_LABORATORY,
+        forms=(
+            Command(
+                "compare --native",
+                SERVER,
+                "compare policies on this server itself",
+                takes_program=True,
+            ),
+        ),
     ),
     Command(
         "run",
@@ -170,6 +191,10 @@ COMMANDS = (
     Command("doctor", DEVELOP, "check this host, show and prune the cache directory"),
     Command("completion", DEVELOP, "print code that lets your shell complete kloc"),
 )
+
+
+ALL = tuple(form for command in COMMANDS for form in (command, *command.forms))
+"""The commands and their forms."""
 
 
 def find(name: str) -> Command:

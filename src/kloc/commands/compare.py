@@ -93,6 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     completers.complete_names(policies, policy.names)
     options.add(group, "seeds", "length", "cold")
+    group.add_argument(
+        "--native",
+        action="store_true",
+        help="measure on this server itself, or a program of your own there: "
+        "kloc compare --native --help",
+    )
     options.add(parser.add_argument_group("machine"), "machine", "variants", "kernel")
     group = parser.add_argument_group("output")
     against = group.add_argument(
@@ -130,6 +136,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure the workloads, or show the result files."""
+    if args.native:
+        # With the whole word, another module has been run (Command.forms).
+        raise UsageError("--native is abbreviated", "write the whole word")
     shown = [name for name in args.workloads if name.endswith(".json")]
     if shown and len(shown) < len(args.workloads):
         raise UsageError(

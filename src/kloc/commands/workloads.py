@@ -11,7 +11,8 @@ from kloc.measure import workload
 USAGE = ("[options] [NAME...]",)
 
 DESCRIPTION = """\
-List the workloads that kloc compare and kloc run measure.
+List the workloads that kloc compare and kloc run measure, and whether kloc compare --native can
+measure them on a server itself.
 
 Files in ~/.config/kloc/workloads and /etc/kloc/workloads have workloads, too.
 """
@@ -41,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
                 "summary": one.summary,
                 "packages": list(one.packages),
                 "spread": one.spread,
+                "native": not one.not_native,
             }
             for name, one in workloads.items()
         ],

@@ -49,6 +49,9 @@ WARM_SEED = 1000
 """Added to the seed of the warm-up, whose operations are of the same kind, but others."""
 
 
+NOT_TRIED = "its file does not say that it can (not_native)"
+
+
 class WorkloadFailed(KlocError):
     """A workload ran, but did not do its work."""
 
@@ -129,6 +132,9 @@ class Workload:
 
     `spread` is by which fraction the ratio of two policies' throughputs with one seed may differ
     from the mean of many seeds: 0.08 for 8 %. None if nobody has measured it.
+
+    `not_native` says why the workload cannot be measured on a server itself (`kloc compare
+    --native`); "" if it can: its scripts change only /data, /run and /tmp.
     """
 
     name: str
@@ -146,6 +152,7 @@ class Workload:
     repeatable: bool | None = None
     prepare: Callable[[Size, int], str] | None = None
     spread: float | None = None
+    not_native: str = NOT_TRIED
 
     def slices(self, size: Size, seed: int) -> str | None:
         """Return the script of a slice of the warm-up, None if there can be no warm-up."""

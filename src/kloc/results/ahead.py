@@ -31,6 +31,10 @@ FEW = 2
 """With at most so many seeds, an interval around 1 does not show that two policies are alike."""
 
 
+SEED, ROUND = "seed", "round"
+"""What the throughputs of two policies have in common that are divided by each other."""
+
+
 class Verdict(StrEnum):
     """What the ratios of two policies say."""
 
@@ -45,7 +49,8 @@ class Comparison:
     """A policy's throughput relative to that of a baseline, on one workload and machine variant.
 
     `ratios` are by seed, and there is at least one. `spread` is what the workload states: by which
-    fraction such a ratio differs between seeds; None if that is not known.
+    fraction such a ratio differs between seeds; None if that is not known. `unit` is what seeds are
+    called: those of a comparison on a server itself are rounds.
     """
 
     workload: str
@@ -54,6 +59,7 @@ class Comparison:
     baseline: str
     ratios: Mapping[int, float]
     spread: float | None = None
+    unit: str = SEED
 
     @property
     def name(self) -> str:
@@ -94,7 +100,7 @@ class Comparison:
         """The verdict, with the reason for it if there are few seeds."""
         seeds = len(self.ratios)
         if self.verdict is Verdict.UNKNOWN:
-            return f"{_seeds(seeds)}: {self.verdict}"
+            return f"{_seeds(seeds, self.unit)}: {self.verdict}"
         if seeds == 1 and self.spread is not None:
             return f"{self.verdict} (one seed, beyond the spread of {100 * self.spread:.0f} %)"
         return str(self.verdict)
@@ -211,7 +217,10 @@ def comparison(case: Sequence[Run], policy: str, against: str) -> Comparison | N
     if not ratios:
         return None
     spread = max((run["spread"] for run in case if run.get("spread") is not None), default=None)
-    return Comparison(case[0]["workload"], _variant(case[0]), policy, against, ratios, spread)
+    unit = ROUND if ROUND in case[0] else SEED
+    return Comparison(
+        case[0]["workload"], _variant(case[0]), policy, against, ratios, spread, unit
+    )
 
 
 def lead(case: Sequence[Run], policies: Iterable[str]) -> Lead | None:
@@ -284,11 +293,12 @@ def lines(document: Mapping[str, Any], wanted: str | None = None) -> list[str]:
     usual = BASELINES[0]
     is_usual = any(run["policy"] == usual for run in runs)
     instead = "" if is_usual else f" ({usual} was not measured)"
+    unit = found[0].unit
     names = max(len(one.name) for one in found)
     ratios = max(len(one.ratio_text) for one in found)
     text = []
     for policy in dict.fromkeys(one.policy for one in found):
-        text.append(f"{policy} against {against}{instead}, seed by seed:")
+        text.append(f"{policy} against {against}{instead}, {unit} by {unit}:")
         text += [
             f"  {one.name:{names}}  {one.ratio_text:{ratios}}  {one.verdict_text}"
             for one in found
@@ -305,7 +315,7 @@ def _variant(run: Run) -> str:
     return str(run["machine"].get("variant") or "")
 
 
-def _seeds(count: int) -> str:
+def _seeds(count: int, unit: str = SEED) -> str:
     if not count:
-        return "no seed in common"
-    return "one seed" if count == 1 else f"{count} seeds"
+        return f"no {unit} in common"
+    return f"one {unit}" if count == 1 else f"{count} {unit}s"

@@ -138,9 +138,12 @@ def with_guests_of(content: Mapping[str, Any], other: Mapping[str, Any]) -> dict
 def _version_differences(
     one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the keys of kernel, versions and machine whose values differ, with both values."""
-    for part in ("kernel", "versions", "machine"):
-        flats = [_flatten(document[part], part) for document in (one, other)]
+    """Yield the keys of kernel, versions and machine whose values differ, with both values.
+
+    The key `native` has the server of a native comparison; what a machine has measured has none.
+    """
+    for part in ("kernel", "versions", "machine", "native"):
+        flats = [_flatten(document.get(part, {}), part) for document in (one, other)]
         for key in sorted(flats[0].keys() | flats[1].keys()):
             first, second = (flat.get(key, MISSING) for flat in flats)
             if first != second:
@@ -157,9 +160,12 @@ def _described_differences(
 def join(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return one document with the runs of several, None if they do not belong in one table.
 
-    That is so for a single document, and if they differ (see `differences`) or share a run.
+    That is so for a single document, if they differ (see `differences`) or share a run, and for
+    native comparisons, each of which has rounds of its own.
     """
     runs = [run for document in documents for run in document["runs"]]
+    if any("native" in document for document in documents):
+        return None
     if len(documents) < 2 or len({identity(run) for run in runs}) < len(runs):
         return None
     if any(differences(documents[0], other) for other in documents[1:]):

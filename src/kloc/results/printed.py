@@ -15,6 +15,7 @@ from kloc.results import (
     efficiency,
     inputs,
     moves,
+    native,
     table,
     versions,
     work,
@@ -36,6 +37,9 @@ def show(
     content: Mapping[str, Any], console: Console, against: str | None = None, detailed: bool = False
 ) -> None:
     """Print a document: tables, the ratios to the baseline, details if asked for, and notes."""
+    if native.is_native(content):
+        native.show(content, console, against)
+        return
     runs = content["runs"]
     console.print(*table.comparisons(runs, console.width), sep="\n")
     console.print(*efficiency.tables(runs, against), sep="\n", end="")

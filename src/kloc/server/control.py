@@ -22,7 +22,7 @@ from pathlib import Path
 from kloc.base import files, numa
 from kloc.base.errors import KlocError
 from kloc.server import config, daemons, policy_files, system, tiering
-from kloc.server.plan import DEBUGFS, Plan, Write, make, one_tier
+from kloc.server.plan import DEBUGFS, Plan, Write, limits_of_nodes, make, one_tier
 from kloc.server.policy_files import SELECTED
 from kloc.server.system import AS_ROOT, path_of, read
 
@@ -48,7 +48,8 @@ class Record:
     """What kloc has set: by which policy and kloc.toml, and the values from before, by file.
 
     `limits` are those of `kloc limit`, which no kloc.toml has. `complete` is false while settings
-    are written, and after a kill. `daemon` is the policy whose daemon runs, None without one.
+    are written or a policy is tried, and after a kill. `daemon` is the policy whose daemon runs, None
+    without one.
     """
 
     policy: str = ""
@@ -57,6 +58,14 @@ class Record:
     before: dict[str, str] = field(default_factory=dict)
     limits: dict[str, str] = field(default_factory=dict)
     daemon: str | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """What kloc had set: its record, None if it was off, and the values of the files in it."""
+
+    record: Record | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 def recorded() -> Record | None:
@@ -119,6 +128,75 @@ def turn_off() -> bool:
     return True
 
 
+def state() -> State:
+    """Return what kloc has set now, for `go_back`.
+
+    Raises KlocError if kloc was killed while it was setting something.
+    """
+    record = recorded()
+    if record is None:
+        return State()
+    if not record.complete:
+        raise KlocError(
+            "kloc on or kloc compare --native was killed, or is running",
+            "kloc off restores what was there before; then try again",
+        )
+    values = {path: text for path in record.before if (text := value(path)) is not None}
+    return State(record, values)
+
+
+def to_try(name: str, before: State) -> tuple[config.Config, dict[str, str]]:
+    """Return what `try_policy` sets: with what kloc has set before, or else what kloc.toml says.
+
+    The second value has limits by file. Those of nodes are among them, because they are left out
+    under policies that do not place page cache.
+    """
+    record = before.record
+    if record is None:
+        settings = config.read()
+    else:
+        settings = config.read(Path(record.config)) if record.config else config.Config()
+    limits = dict(limits_of_nodes(settings))
+    limits |= record.limits if record else {}
+    return replace(settings, policy=name, node_limits={}), limits
+
+
+def try_policy(name: str, before: State) -> tuple[str, ...]:
+    """Set a policy until `go_back`; `before` is the result of `state`.
+
+    The record says until then that something is incomplete, and `turn_off` restores all of it after
+    a kill. Return notes like `turn_on`. Raises KlocError.
+    """
+    settings, limits = to_try(name, before)
+    return _apply(make(settings, limits), settings.file, limits, complete=False)
+
+
+def is_trying(name: str) -> bool:
+    """Return whether what `try_policy` has set is still there: nobody has turned kloc on or off."""
+    record = recorded()
+    return record is not None and not record.complete and record.policy == name
+
+
+def go_back(name: str, before: State) -> bool:
+    """Restore what was set before `try_policy`; return False if somebody else did it meanwhile.
+
+    Raises KlocError if a file could not be restored.
+    """
+    if not is_trying(name):
+        return False
+    if before.record is None:
+        return turn_off()
+    there = [one for one in before.values.items() if value(one[0]) is not None or _is_limit(one[0])]
+    writes = sorted(there, key=lambda one: -_rank(one[0]))
+    limits = {path: text for path, text in writes if _is_limit(path)}
+    daemon = policy_files.load(before.record.daemon).daemon if before.record.daemon else None
+    plan = Plan(before.record.policy, tuple(writes), daemon=daemon)
+    _apply(plan, Path(before.record.config) if before.record.config else None, limits)
+    with _locked():
+        _save(before.record)
+    return True
+
+
 def set_limits(writes: Iterable[Write]) -> bool:
     """Set limits, or choose cgroups, until `turn_off`; return whether kloc is on.
 
@@ -170,8 +248,13 @@ def explained(error: OSError, path: str, text: str) -> KlocError:
     )
 
 
-def _apply(plan: Plan, file: Path | None, limits: Mapping[str, str]) -> tuple[str, ...]:
-    """Write a plan, made of the settings in `file`; `limits` are those of `kloc limit` in it."""
+def _apply(
+    plan: Plan, file: Path | None, limits: Mapping[str, str], complete: bool = True
+) -> tuple[str, ...]:
+    """Write a plan, made of the settings in `file`; `limits` are those of `kloc limit` in it.
+
+    `complete` is what the record says at the end.
+    """
     notes = list(plan.notes)
     with _locked():
         old = recorded()
@@ -215,7 +298,7 @@ def _apply(plan: Plan, file: Path | None, limits: Mapping[str, str]) -> tuple[st
                 record.daemon = plan.policy
                 _save(record)
                 daemons.start(plan.policy, plan.daemon)
-            record.complete = True
+            record.complete = complete
             _save(record)
         except BaseException:
             with _signals_blocked():
@@ -288,13 +371,19 @@ def _missing(path: str) -> KlocError:
 def _in_order(before: Mapping[str, str]) -> list[Write]:
     """Return the writes that restore values: limits first, which exist only under some policies."""
 
-    def rank(path: str) -> int:
-        if NODE_LIMIT.fullmatch(path) or "/memory.kloc." in path:
-            return 0
-        return 1 if path == SELECTED else 2
-
     latest_first = list(before.items())[::-1]
-    return sorted(latest_first, key=lambda one: rank(one[0]))
+    return sorted(latest_first, key=lambda one: _rank(one[0]))
+
+
+def _rank(path: str) -> int:
+    """Return a number for the order to restore settings in; they are set in the opposite one."""
+    if _is_limit(path):
+        return 0
+    return 1 if path == SELECTED else 2
+
+
+def _is_limit(path: str) -> bool:
+    return bool(NODE_LIMIT.fullmatch(path)) or "/memory.kloc." in path
 
 
 def _save(record: Record) -> None:

@@ -51,10 +51,7 @@ def make(config: Config, limits: Mapping[str, str] | None = None) -> Plan:
     # After what the policy reads, and before the limits, which exist only under some policies.
     if selected := _selected(policy):
         values[SELECTED] = selected
-    values |= {
-        f"/{tiering.FOLDER}/node{node}/max_kb": limit_text(limit, kib=True)
-        for node, limit in config.node_limits.items()
-    }
+    values |= dict(limits_of_nodes(config))
     values |= dict(_of_cgroups(config, notes))
     values |= limits or {}
     return Plan(policy.name, tuple(values.items()), tuple(notes), policy.daemon)
@@ -87,6 +84,12 @@ def refusals(config: Config) -> Iterator[KlocError]:
     yield from _refused_files(config, policy)
     if policy.daemon is not None:
         yield from daemons.refusals(policy.name, policy.daemon)
+
+
+def limits_of_nodes(config: Config) -> Iterator[Write]:
+    """Yield the writes of the limits of nodes in a kloc.toml."""
+    for node, limit in config.node_limits.items():
+        yield f"/{tiering.FOLDER}/node{node}/max_kb", limit_text(limit, kib=True)
 
 
 def limit_text(limit: int | None, kib: bool = False) -> str:
