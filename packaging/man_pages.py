@@ -59,10 +59,10 @@ def write(directory: Path, name: str, summary: str, text: str, others: list[str]
 
 def main(directory: Path) -> None:
     """Write all pages."""
-    names = {f"kloc-{one.name}": one for one in commands.COMMANDS if one.check is None}
+    names = {f"kloc-{one.file}": one for one in commands.ALL if one.check is None}
     write(directory, "kloc", SUMMARY, help_of(), list(names))
     for name, command in names.items():
-        write(directory, name, command.help, help_of(command.name), ["kloc"])
+        write(directory, name, command.help, help_of(*command.name.split()), ["kloc"])
 
 
 if __name__ == "__main__":

@@ -191,4 +191,5 @@ def workloads() -> Iterable[Workload]:
         check=_check,
         outcome=_outcome,
         instructions=8e9,
+        not_native="",
     )

@@ -156,4 +156,5 @@ VARIANTS = (
 def workloads() -> Iterable[Workload]:
     """Return idleconns and its control."""
     for one in VARIANTS:
-        yield replace(served.workload(one, "idleconns.c", 15e9), packages=("memcached",))
+        memcached = served.workload(one, "idleconns.c", 15e9, not_native="")
+        yield replace(memcached, packages=("memcached",))

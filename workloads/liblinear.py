@@ -128,4 +128,5 @@ def workloads() -> Iterable[Workload]:
         repeatable=False,
         outcome=_outcome,
         instructions=46e9,
+        not_native="",
     )

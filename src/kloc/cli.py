@@ -95,7 +95,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         raise SystemExit(0)
     name, rest = words[first], words[first + 1 :]
     if name == "help":
-        return parse([*rest[:1], "--help"])
+        return parse([*rest, "--help"])
     args.command = command = commands.find(name).chosen(rest)
     # Help needs no network: nothing is installed for it.
     asks_help = bool({"-h", "--help"} & set(rest))

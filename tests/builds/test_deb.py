@@ -40,7 +40,7 @@ echo "${COMPREPLY[@]}"
 """
 """Prints how bash completes `kloc sta`."""
 
-SERVER_COMMANDS = [one.name for one in commands.COMMANDS if one.check is None]
+SERVER_COMMANDS = [one.file for one in commands.ALL if one.check is None]
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ WARM_SEED = 1000
 """Added to the seed of the warm-up, whose operations are of the same kind, but others."""
 
 
-NOT_TRIED = "its file does not say that it can (not_native)"
+NOT_TRIED = "nobody has tried it there"
 
 
 class WorkloadFailed(KlocError):

@@ -210,9 +210,10 @@ class Box:
 
 
 def _child(pid: int) -> int | None:
-    """Return the only child of a process, None if the kernel does not tell or there is none."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return None
-    return int(children[0]) if children else None
+    """Return the only child of a process, None if there is none."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        # The name, in parentheses, may have blanks and parentheses itself.
+        with suppress(OSError):
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                return int(path.parent.name)
+    return None

@@ -49,17 +49,18 @@ def change(before: Counts, after: Counts) -> dict[str, int]:
     return {name: number - before.get(name, 0) for name, number in after.items()}
 
 
-def moves(counts: Counts) -> dict[str, int]:
-    """Return the pages in `counts` that were promoted and demoted.
+def moves(counts: Counts) -> dict[str, dict[str, int]]:
+    """Return the pages in `counts` that were promoted and demoted: those on LRU lists, and slabs.
 
     vmstat counts what policies move on LRU lists, too, but not their slabs.
     """
     found = {}
     for direction, of_vmstat in (("promoted", "pgpromote_success"), ("demoted", "pgdemote_")):
         reasons = [f"slab/{direction}_{reason}" for reason in tiering.REASONS[direction]]
-        found[direction] = sum(counts.get(name, 0) for name in reasons) + sum(
-            number for name, number in counts.items() if name.startswith(of_vmstat)
-        )
+        found[direction] = {
+            "lru": sum(count for name, count in counts.items() if name.startswith(of_vmstat)),
+            "slab": sum(counts.get(name, 0) for name in reasons),
+        }
     return found
 
 

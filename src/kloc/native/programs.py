@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def require(names: Sequence[str]) -> None:
             "services that they start, which would run beside the measurement",
         )
     terminal.say(f"installing {', '.join(missing)}")
-    subprocess.run(command, check=True)
+    # Only results go to stdout.
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def compile_all(workload: Workload, folder: Path) -> None:

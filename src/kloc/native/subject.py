@@ -61,7 +61,7 @@ def native(name: str) -> Workload:
     if one.not_native:
         others = [other for other in names() if not load(other).not_native]
         raise KlocError(
-            f"{one.name} cannot be measured on a server: {one.not_native}",
+            f"kloc does not measure {one.name} on a server: {one.not_native}",
             f"choose one of {', '.join(others)}, or measure it in the machine, without --native",
         )
     return one

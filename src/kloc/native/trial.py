@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.base import revision
+from kloc.base.stats import total
 from kloc.measure.workload import Outcome
 from kloc.native import counters, group, host, perf, settings
 from kloc.native.box import Box
@@ -85,6 +87,7 @@ def run(session: Session, subject: Subject, policy: str, round_number: int, plac
         "place": place,
         "settings": written,
         "machine": _machine(),
+        "cores": os.cpu_count() or 1,
         **({"size": asdict(subject.size)} if subject.size else {}),
         "cold": not subject.slices,
         **_result(outcome, measured),
@@ -162,7 +165,7 @@ def _remarks(measured: Run) -> list[str]:
     if memory is None:
         return [group.NO_MEMORY] if measured["end"]["cpu"] else []
     moved = counters.moves(counters.change(measured["begin"]["counts"], measured["end"]["counts"]))
-    if sum(memory["slow"].values()) < FEW_BYTES and not sum(moved.values()):
+    if sum(memory["slow"].values()) < FEW_BYTES and not total(moved):
         return [
             "all memory of the program was fast and no page moved: it fits into fast memory, and "
             "says nothing about policies; give it more data (--load), or limit fast memory"

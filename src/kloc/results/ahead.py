@@ -143,12 +143,13 @@ class Lead:
     """The policy of a case with the highest throughput, and whether that is ahead of the others.
 
     `verdicts` are those of `first` relative to each other policy; `seeds` is how many seeds it has
-    in common with each of them at least.
+    in common with each of them at least, and `unit` what these are called.
     """
 
     first: str
     verdicts: Mapping[str, Verdict]
     seeds: int
+    unit: str = SEED
 
     @property
     def leaders(self) -> list[str]:
@@ -171,7 +172,7 @@ class Lead:
     @property
     def seeds_text(self) -> str:
         """How many seeds this is from: "one seed", "3 seeds" or "no seed in common"."""
-        return _seeds(self.seeds)
+        return _seeds(self.seeds, self.unit)
 
     def _with(self, *verdicts: Verdict) -> list[str]:
         return [name for name, verdict in self.verdicts.items() if verdict in verdicts]
@@ -217,10 +218,14 @@ def comparison(case: Sequence[Run], policy: str, against: str) -> Comparison | N
     if not ratios:
         return None
     spread = max((run["spread"] for run in case if run.get("spread") is not None), default=None)
-    unit = ROUND if ROUND in case[0] else SEED
     return Comparison(
-        case[0]["workload"], _variant(case[0]), policy, against, ratios, spread, unit
+        case[0]["workload"], _variant(case[0]), policy, against, ratios, spread, unit(case)
     )
+
+
+def unit(runs: Sequence[Run]) -> str:
+    """Return what two policies have in common in runs whose throughputs are divided."""
+    return ROUND if any(ROUND in run for run in runs) else SEED
 
 
 def lead(case: Sequence[Run], policies: Iterable[str]) -> Lead | None:
@@ -241,6 +246,7 @@ def lead(case: Sequence[Run], policies: Iterable[str]) -> Lead | None:
             (len(one.ratios) if one else 0 for one in found.values()),
             default=len(speeds[first]),
         ),
+        unit(case),
     )
 
 
@@ -293,12 +299,12 @@ def lines(document: Mapping[str, Any], wanted: str | None = None) -> list[str]:
     usual = BASELINES[0]
     is_usual = any(run["policy"] == usual for run in runs)
     instead = "" if is_usual else f" ({usual} was not measured)"
-    unit = found[0].unit
+    each = found[0].unit
     names = max(len(one.name) for one in found)
     ratios = max(len(one.ratio_text) for one in found)
     text = []
     for policy in dict.fromkeys(one.policy for one in found):
-        text.append(f"{policy} against {against}{instead}, {unit} by {unit}:")
+        text.append(f"{policy} against {against}{instead}, {each} by {each}:")
         text += [
             f"  {one.name:{names}}  {one.ratio_text:{ratios}}  {one.verdict_text}"
             for one in found

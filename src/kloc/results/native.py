@@ -69,11 +69,15 @@ def table(runs: Sequence[Run]) -> Table:
     timed = all(run["operations"] == 1 for run in runs)
     columns = [("seconds" if timed else "ops/s", _speed(timed)), *_columns(runs)]
     made = Table(
-        title=runs[0]["workload"], title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+        title=runs[0]["workload"],
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     made.add_column("policy")
     for name, _ in columns:
-        made.add_column(name, justify="right")
+        made.add_column(name, justify="right", no_wrap=True)
     for policy in sorted({run["policy"] for run in runs}, key=_rank):
         rows = [run for run in runs if run["policy"] == policy]
         made.add_row(policy, *(cell(rows) for _, cell in columns))
@@ -120,11 +124,19 @@ def _columns(runs: Sequence[Run]) -> Iterator[tuple[str, Callable[[Sequence[Run]
     if any("cpu_ns" in run for run in runs):
         yield "user\ns", _median(lambda run: run["cpu_ns"]["user"] / 1e9)
         yield "system\ns", _median(lambda run: run["cpu_ns"]["system"] / 1e9)
-    yield "promoted\nMiB", _median(lambda run: run["migrated_pages"]["promoted"] * PAGE / MIB)
-    yield "demoted\nMiB", _median(lambda run: run["migrated_pages"]["demoted"] * PAGE / MIB)
+    for direction in ("promoted", "demoted"):
+        yield f"{direction}\nMiB", _median(_moved(direction))
     if any("memory_bytes" in run for run in runs):
-        yield "in fast\nMiB", _median(lambda run: total(run["memory_bytes"]["end"]["fast"]) / MIB)
-        yield "in slow\nMiB", _median(lambda run: total(run["memory_bytes"]["end"]["slow"]) / MIB)
+        for tier in ("fast", "slow"):
+            yield f"in {tier}\nMiB", _median(_memory(tier))
+
+
+def _moved(direction: str) -> Callable[[Run], float]:
+    return lambda run: total(run["migrated_pages"][direction]) * PAGE / MIB
+
+
+def _memory(tier: str) -> Callable[[Run], float]:
+    return lambda run: total(run["memory_bytes"]["end"][tier]) / MIB
 
 
 def _median(value: Callable[[Run], float]) -> Callable[[Sequence[Run]], str]:
@@ -143,7 +155,7 @@ def _median(value: Callable[[Run], float]) -> Callable[[Sequence[Run]], str]:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:#.3g}".rstrip(".")
 
 
 def _print(console: Console, lines: Sequence[str]) -> None:

@@ -137,6 +137,9 @@ class Run(TypedDict):
     scheme: NotRequired[dict[str, Any]]
     daemon: NotRequired[Daemon]
     spread: NotRequired[float | None]
+    round: NotRequired[float]
+    cpu_ns: NotRequired[dict[str, float]]
+    memory_bytes: NotRequired[dict[str, dict[str, dict[str, float]]]]
     kloc: NotRequired[str]
 
 
@@ -201,6 +204,26 @@ class Profile(TypedDict):
     remote: NotRequired[Remote]
 
 
+class NativeNode(TypedDict):
+    """A node of memory of a server."""
+
+    tier: str | None
+    bytes: float
+    cpus: str
+    latency_ns: NotRequired[float]
+    bandwidth: NotRequired[float]
+
+
+class Native(TypedDict):
+    """The server of a native comparison."""
+
+    host: str
+    cpu: str
+    cpus: float
+    nodes: dict[str, NativeNode]
+    left_out: NotRequired[dict[str, str]]
+
+
 class RunsDocument(TypedDict):
     """A result file of `kloc compare`, `kloc run` or `kloc what-if`."""
 
@@ -209,6 +232,7 @@ class RunsDocument(TypedDict):
     machine: Profile
     runs: list[Run]
     against: NotRequired[Against]
+    native: NotRequired[Native]
 
 
 class KindUse(TypedDict, total=False):

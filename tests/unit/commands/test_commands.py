@@ -21,7 +21,7 @@ def defines_run(path: Path) -> bool:
 
 def test_every_module_that_can_run_is_a_command() -> None:
     modules = {f"kloc.commands.{path.stem}" for path in PACKAGE.glob("*.py") if defines_run(path)}
-    assert modules == {command.module for command in commands.COMMANDS}
+    assert modules == {command.module for command in commands.ALL}
 
 
 def test_names_are_unique() -> None:
@@ -56,7 +56,7 @@ def test_what_all_commands_need_is_pinned_for_the_launcher() -> None:
     assert {needed.partition(">=")[0] for needed in project["dependencies"]} <= pinned
 
 
-@pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", commands.ALL, ids=lambda command: command.name)
 def test_every_command_has_help_usage_description_and_examples(command: commands.Command) -> None:
     module = command.load()
     assert command.help and command.help[0].islower() and not command.help.endswith(".")
@@ -67,6 +67,15 @@ def test_every_command_has_help_usage_description_and_examples(command: commands
 
 def test_commands_are_found_by_name() -> None:
     assert commands.find("what-if").name == "what-if"
+
+
+def test_an_option_chooses_another_form_of_a_command() -> None:
+    compare = commands.find("compare")
+    assert compare.chosen(["redis", "--dry-run"]) is compare
+    native = compare.chosen(["redis", "--native"])
+    assert native.module == "kloc.commands.compare_native"
+    assert (native.needs, native.check) == ((), None)
+    assert commands.find("run").chosen(["--native"]) is commands.find("run")
 
 
 def test_unknown_command_names_the_nearest() -> None:

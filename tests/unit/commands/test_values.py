@@ -40,7 +40,7 @@ def test_lists_that_are_given_repeatedly_add_up() -> None:
     assert parse("compare", "redis").seeds == (1,)
 
 
-@pytest.mark.parametrize("command", commands.COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", commands.ALL, ids=lambda command: command.name)
 def test_every_option_that_takes_a_list_can_be_repeated(command: commands.Command) -> None:
     of_command = parser.Parser()
     command.load().add_arguments(of_command)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kloc import cli
+from kloc import cli, commands
 from kloc.base import terminal
 from kloc.commands import parser, run, shell
 from kloc.machine import guest_commands, launcher
@@ -23,6 +23,7 @@ from kloc.machine.job import Job
 SERVER_COMMANDS = (
     *("on", "off", "policy", "limit", "config"),
     *("status", "metrics", "top", "exec", "choose", "release", "scheme", "heatmap"),
+    "compare --native",
 )
 RICH = ("rich", "markdown_it", "mdurl", "pygments")
 """The modules of Debian's python3-rich and of the packages that it depends on."""
@@ -107,7 +108,9 @@ def import_closure(source: Path, modules: list[str]) -> set[tuple[str, str]]:
 def test_server_commands_import_only_the_standard_library_and_rich(tmp_path: Path) -> None:
     package = guest_commands.write_files(tmp_path)["/kloc/src/kloc"]
     (tmp_path / "kloc").symlink_to(package)
-    modules = ["kloc.__main__", *(f"kloc.commands.{name}" for name in SERVER_COMMANDS)]
+    chosen = [one.module for one in commands.ALL if one.name in SERVER_COMMANDS]
+    assert len(chosen) == len(SERVER_COMMANDS)
+    modules = ["kloc.__main__", *chosen]
     closure = import_closure(tmp_path, modules)
     importers = {importer for importer, _ in closure}
     assert {"kloc.cli", "kloc.server.contexts", "kloc.base.terminal"} <= importers
@@ -142,7 +145,7 @@ def test_server_commands_start_without_other_packages(command: str, tmp_path: Pa
         (modules / name).symlink_to(Path(spec.origin).parent)
     # -S leaves out site-packages.
     done = subprocess.run(
-        [sys.executable, "-S", "-m", "kloc", command, "--help"],
+        [sys.executable, "-S", "-m", "kloc", *command.split(), "--help"],
         env={"PYTHONPATH": str(modules), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,

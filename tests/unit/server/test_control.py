@@ -396,3 +396,63 @@ def test_what_can_be_done_without_is_noted(server: Path) -> None:
     assert "no cgroup later.service" in notes[1]
     assert "MemoryAccounting=yes" in notes[2]
     assert control.turn_off()
+
+
+def test_a_policy_that_is_tried_has_what_kloc_toml_says_and_is_taken_back(
+    server: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = made_up_server.values(server)
+    file = tmp_path / "kloc.toml"
+    file.write_text("[settings]\npin = 4\n[limits.nodes]\nnode0 = 4096\n")
+    monkeypatch.setattr(config, "DEFAULT", file)
+    kept = control.state()
+    assert control.try_policy("kloc", kept) == ()
+    assert control.is_trying("kloc") and not control.is_trying("tpp")
+    now = changed(server, before)
+    assert (now[f"{TIERING}/pin"], now[f"{TIERING}/node0/max_kb"]) == ("4", "4")
+    with pytest.raises(KlocError, match="was killed, or is running") as error:
+        control.state()
+    assert "kloc off" in str(error.value.hint)
+    assert control.go_back("kloc", kept)
+    assert not changed(server, before)
+    assert is_off(server)
+    assert not control.go_back("kloc", kept)
+
+
+def test_limits_of_nodes_are_left_out_under_policies_without_them(
+    server: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "kloc.toml"
+    file.write_text("[limits.nodes]\nnode0 = 4096\n")
+    control.turn_on(config.read(file))
+    record, before = control.recorded(), made_up_server.values(server)
+    kept = control.state()
+    limit, write = server / TIERING / "node0/max_kb", system.write
+
+    def place(path: str, text: str) -> None:
+        """Write as the kernel does: the limit is there only under the policy kloc."""
+        write(path, text)
+        if path.endswith("/policy"):
+            limit.unlink(missing_ok=True)
+            if text == "kloc":
+                limit.write_text("max\n")
+
+    monkeypatch.setattr(system, "write", place)
+    (note,) = control.try_policy("stock", kept)
+    assert "node0/max_kb does not exist under policy stock" in note
+    assert not limit.exists()
+    assert control.go_back("stock", kept)
+    assert limit.read_text() == "4\n"
+    assert made_up_server.values(server) == before
+    assert control.recorded() == record
+
+
+def test_a_cgroup_that_is_removed_while_a_policy_is_tried_is_left_out(server: Path) -> None:
+    control.turn_on(Config(cgroup_limits={"mail.service": 4096}))
+    record, kept = control.recorded(), control.state()
+    control.try_policy("tpp", kept)
+    for path in (server / "sys/fs/cgroup/system.slice/mail.service").iterdir():
+        path.unlink()
+    assert control.go_back("tpp", kept)
+    assert control.recorded() == record
+    assert control.turn_off()

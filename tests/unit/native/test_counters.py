@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Counters of moved pages, and the wait until pages move no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kloc.native import counters
+from kloc.server import system
+from support import made_up_nodes, made_up_tiers
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(system, "ROOT", made_up_tiers.make(tmp_path))
+    monkeypatch.setattr(counters, "QUIET_SECONDS", 0.1)
+    monkeypatch.setattr(counters, "LOOK_SECONDS", 0.01)
+    return tmp_path
+
+
+def test_counters_are_those_of_vmstat_and_of_the_policy(server: Path) -> None:
+    found = counters.read_all()
+    assert (found["pgpromote_success"], found["file/demoted_unused"]) == (10, 1000)
+    assert "nr_free_pages" not in found
+
+
+def test_moves_are_those_of_vmstat_and_of_slabs() -> None:
+    counts = {
+        "pgpromote_success": 3,
+        "pgpromote_candidate": 100,
+        "pgdemote_kswapd": 5,
+        "pgdemote_direct": 7,
+        "slab/demoted_unused": 11,
+        "slab/demoted_unused_freed": 1000,
+        "slab/promoted_used": 13,
+        # vmstat has counted these.
+        "file/demoted_unused": 1000,
+        "file/promoted_used": 1000,
+    }
+    assert counters.moves(counts) == {
+        "promoted": {"lru": 3, "slab": 13},
+        "demoted": {"lru": 12, "slab": 11},
+    }
+
+
+def test_a_change_is_that_of_each_counter() -> None:
+    assert counters.change({"a": 1, "b": 2}, {"a": 5, "b": 2, "c": 3}) == {"a": 4, "b": 0, "c": 3}
+
+
+def test_the_wait_ends_when_no_page_moves(server: Path) -> None:
+    waited = counters.settle(10)
+    assert waited is not None and 0.1 <= waited < 5
+
+
+def test_the_wait_has_a_limit(server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = iter(range(1, 10_000))
+
+    def sleep(_: float) -> None:
+        made_up_nodes.write(server, "proc/vmstat", f"pgpromote_success {next(moved)}")
+
+    monkeypatch.setattr("kloc.native.counters.time.sleep", sleep)
+    assert counters.settle(0.5) is None
+
+
+def test_page_cache_is_dropped(server: Path) -> None:
+    counters.drop_page_cache()
+    assert (server / "proc/sys/vm/drop_caches").read_text() == "3\n"
