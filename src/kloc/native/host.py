@@ -16,10 +16,9 @@ from kloc.server.plan import one_tier
 from kloc.server.system import AS_ROOT, read
 
 HOW_TO_TRY = (
-    "kloc doctor --server says what is missing; to try this without such hardware, boot a virtual "
-    "machine with an emulated CXL device, or reserve memory with the kernel parameter memmap=4G!8G "
-    "and bring it online with ndctl and daxctl reconfigure-device --mode=system-ram; or measure in "
-    "kloc's own machine: kloc compare WORKLOAD"
+    "kloc doctor --server says what is missing; to try this without such hardware, use a virtual "
+    "machine whose firmware tells two speeds of memory (QEMU: -machine hmat=on -numa hmat-lb,...), "
+    "or kloc's own machine: kloc compare WORKLOAD"
 )
 
 CPU_NAME = re.compile(r"^model name\s*:\s*(.*)$", re.M)
@@ -34,7 +33,7 @@ def check() -> None:
     if len(nodes) == 1:
         raise KlocError(
             f"all memory is on node {next(iter(nodes))}, so that there is nothing to tier",
-            f"{HOW_TO_TRY}. numa=fake=2 splits this memory into two nodes, but one tier",
+            f"{HOW_TO_TRY}. numa=fake=2 splits memory into two nodes of one tier, which is not enough",
         )
     if numa.read_fast_and_slow(system.ROOT) is None:
         raise KlocError(one_tier(len(numa.read_tiers(system.ROOT))).message, HOW_TO_TRY)

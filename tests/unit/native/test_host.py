@@ -43,7 +43,7 @@ def test_one_node_is_refused_with_what_to_do(
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(KlocError, match="all memory is on node 0") as error:
         host.check()
-    assert "memmap=" in str(error.value.hint) and "numa=fake=2" in str(error.value.hint)
+    assert "hmat=on" in str(error.value.hint) and "numa=fake=2" in str(error.value.hint)
 
 
 def test_one_tier_is_refused_with_what_to_do(server: Path) -> None:

@@ -73,6 +73,16 @@ class Case:
         return all(run["operations"] == 1 for run in self.runs)
 
     @property
+    def unit(self) -> str:
+        """What the runs of two policies have in common: a seed, or a round on a server itself."""
+        return ahead.unit(self.runs)
+
+    @property
+    def time_name(self) -> str:
+        """The time that is measured: the machine's, or on a server that of a clock."""
+        return "time" if self.unit == ahead.ROUND else "simulated time"
+
+    @property
     def oracle(self) -> str | None:
         """The oracle, if it was run."""
         return next((name for name in self.policies if self.is_oracle(name)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kloc.results.ahead import Lead, Verdict
+from kloc.results.ahead import SEED, Lead, Verdict
 from kloc.results.report import formats, kinds, plots
 from kloc.results.report.cases import Case, Times
 from kloc.results.report.structure import Card, Cell, Overview, Part
@@ -138,7 +138,7 @@ def _facts(case: Case, policy: str) -> list[tuple[str, str]]:
     # With several policies, the headline may name another one first, or none.
     under = f" under {policy}" if len(case.contenders) > 1 else ""
     facts = [
-        (formats.seconds(spread.median), f"of simulated time{under}")
+        (formats.seconds(spread.median), f"of {case.time_name}{under}")
         if case.is_timed
         else (formats.count(spread.median), f"operations/s{under}")
     ]
@@ -166,7 +166,8 @@ def _remarks(case: Case) -> list[str]:
         )
         if not case.oracle_bound:
             remarks.append("The oracle is no bound here: another policy is faster.")
-    if case.contenders and not case.headroom_share(case.contenders[0]):
+    is_simulated = case.unit == SEED
+    if is_simulated and case.contenders and not case.headroom_share(case.contenders[0]):
         remarks.append(
             f"There is no headroom: {UPPER} is hardly faster than {LOWER}."
             if case.has_bounds
@@ -185,7 +186,7 @@ def _lead_remarks(case: Case, lead: Lead) -> list[str]:
         others = formats.listed(lead.undecided[1:])
         return [
             f"{lead.first} has the highest throughput; {lead.seeds_text}: {Verdict.UNKNOWN} "
-            f"whether it is ahead of {others}. --seeds 3 measures three seeds."
+            f"whether it is ahead of {others}. --{lead.unit}s 3 measures three {lead.unit}s."
         ]
     remarks = []
     if lead.behind:
@@ -195,10 +196,15 @@ def _lead_remarks(case: Case, lead: Lead) -> list[str]:
         remarks.append(f"{lead.behind[0]} is next, {slower} slower.")
     if len(lead.leaders) > 1:
         others = formats.listed(lead.leaders[1:])
-        remarks.append(f"Level: {lead.first} is not ahead of {others}, seed by seed.")
-    if lead.verdicts and lead.seeds == 1:
+        remarks.append(f"Level: {lead.first} is not ahead of {others}, {lead.unit} by {lead.unit}.")
+    if _is_judged_by_spread(lead):
         remarks.append("One seed, judged by the spread that the workload states.")
     return remarks
+
+
+def _is_judged_by_spread(lead: Lead) -> bool:
+    """Return whether there is one seed, whose verdict is that of the workload's spread."""
+    return bool(lead.verdicts) and lead.seeds == 1 and lead.unit == SEED
 
 
 def _parts_title(case: Case, policy: str | None) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from kloc.base.stats import total
 from kloc.base.words import plural
 from kloc.measure.record import Run
-from kloc.results import work
+from kloc.results import native, work
 from kloc.results.document import is_cold
 from kloc.results.report import (
     bounds,
@@ -26,6 +26,7 @@ from kloc.results.report import (
     plots,
     ratios,
     reproduction,
+    server,
     warm_up,
 )
 from kloc.results.report.cases import Case, cases, in_order
@@ -55,10 +56,7 @@ def page(document: Mapping[str, Any]) -> Page:
         heat.section(document.get("heatmaps", [])),
         _migrations(all_cases),
         _background(all_cases),
-        context.machine(document),
-        _settings(all_cases),
-        context.versions(document),
-        reproduction.section(reproduction.commands(all_cases)),
+        *_about(document, all_cases),
     ]
     title = headline.headline(all_cases)
     return Page(
@@ -72,8 +70,25 @@ def page(document: Mapping[str, Any]) -> Page:
     )
 
 
+def _about(document: Mapping[str, Any], all_cases: Sequence[Case]) -> list[Section | None]:
+    """Return the sections on what the figures depend on."""
+    if native.is_native(document):
+        return [server.effort(all_cases), server.section(document), _settings(all_cases)]
+    return [
+        context.machine(document),
+        _settings(all_cases),
+        context.versions(document),
+        reproduction.section(reproduction.commands(all_cases)),
+    ]
+
+
 def subtitle(document: Mapping[str, Any], all_cases: Sequence[Case]) -> str:
-    """Return the machine, its memory, the number of seeds and the kernel's release."""
+    """Return the machine, its memory, the number of seeds and the kernel's release.
+
+    Of a native comparison, return what its table says of the server.
+    """
+    if native.is_native(document):
+        return f"M{native.heading(document)[1:]}"
     runs = [run for case in all_cases for run in case.runs]
     machines = list(dict.fromkeys(case.machine for case in all_cases))
     parts = [f"Machine {formats.listed(machines)}"]
@@ -147,7 +162,8 @@ def _throughput(all_cases: Sequence[Case]) -> Section:
             "policy can be faster. Then the oracle is no bound, and no share of it is given."
         )
     if any(len(case.runs_under(name)) > 1 for case in all_cases for name in case.policies):
-        sentences.append("Bars are medians over seeds, whiskers are ranges.")
+        each = all_cases[0].unit
+        sentences.append(f"Bars are medians over {each}s, whiskers are ranges.")
     title = "Time" if all(case.is_timed for case in all_cases) else "Throughput"
     return Section("throughput", title, " ".join(sentences), blocks)
 

@@ -111,7 +111,7 @@ def throughput(case: Case) -> Figure:
 
 def throughput_unit(case: Case) -> str:
     """Return the unit of what `draw_throughput` draws."""
-    return "seconds of simulated time (less is better)" if case.is_timed else "operations/s"
+    return f"seconds of {case.time_name} (less is better)" if case.is_timed else "operations/s"
 
 
 def draw_throughput(axes: Axes, case: Case) -> None:

@@ -34,10 +34,15 @@ GROUPS = {
 """The color of each verdict."""
 
 INTRO = (
-    "Throughput relative to {baseline} with the same seed: the geometric mean over seeds, and its "
-    "95 % interval. A policy is ahead or behind if the interval does not include 1, and a tie if "
-    "it does. One seed is judged by the spread that the workload states."
+    "Throughput relative to {baseline} {same}: the geometric mean over {unit}s, and its 95 % "
+    "interval. A policy is ahead or behind if the interval does not include 1, and a tie if it "
+    "does. {one}"
 )
+SAME = {ahead.SEED: "with the same seed", ahead.ROUND: "in the same round"}
+ONE = {
+    ahead.SEED: "One seed is judged by the spread that the workload states.",
+    ahead.ROUND: "One round cannot tell.",
+}
 
 
 def section(document: Mapping[str, Any]) -> Section | None:
@@ -60,7 +65,9 @@ def section(document: Mapping[str, Any]) -> Section | None:
     ]
     verdicts = {one.verdict for one in found}
     legend = [group for verdict, group in GROUPS.items() if verdict in verdicts]
-    return Section("ahead", "Who is ahead", INTRO.format(baseline=baseline), blocks, legend)
+    unit = found[0].unit
+    intro = INTRO.format(baseline=baseline, unit=unit, same=SAME[unit], one=ONE[unit])
+    return Section("ahead", "Who is ahead", intro, blocks, legend)
 
 
 def figure(policy: str, found: Sequence[Comparison]) -> Figure:
@@ -100,7 +107,7 @@ def _limits(found: Sequence[Comparison]) -> tuple[float, float]:
 
 
 def _table(found: Sequence[Comparison]) -> Table:
-    head = ["workload", "ratio", "interval", "seeds", "verdict"]
+    head = ["workload", "ratio", "interval", f"{found[0].unit}s", "verdict"]
     rows = [
         [
             one.name,
