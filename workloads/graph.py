@@ -121,6 +121,4 @@ ALGORITHMS = (
 def workloads() -> Iterable[Workload]:
     """Return pagerank and bfs."""
     for one in ALGORITHMS:
-        yield served.workload(
-            one, "graph.c", one.instructions, prepare=_prepare, not_native=""
-        )
+        yield served.workload(one, "graph.c", one.instructions, prepare=_prepare, not_native="")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How C programs of workloads are compiled. Their first comment may name a library:
+"""How C programs of workloads are compiled.
 
- * Links with: librocksdb-dev -lrocksdb
+The first comment of a program may name a library that it needs, with the linker's arguments:
+
+     * Links with: librocksdb-dev -lrocksdb
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ restores it.
 
 EXAMPLES = (
     ("kloc compare --native -- ./bench.sh", "your own program, five rounds"),
-    ("kloc compare --native redis --policies stock,tpp", "a workload of kloc"),
+    ("kloc compare --native redis --load 40", "a workload of kloc"),
     ("kloc compare --native redis --dry-run", "what would be run and written"),
 )
 
@@ -245,7 +245,9 @@ def _measure(
 
     def deliver(runs: Sequence[Run]) -> None:
         document = content(runs)
-        output.deliver(args, document, lambda: shown.show(document, terminal.stdout(), args.against))
+        output.deliver(
+            args, document, lambda: shown.show(document, terminal.stdout(), args.against)
+        )
 
     try:
         runs = comparison.measure(compared, before)

@@ -117,7 +117,14 @@ class Box:
         agent = ["/bin/sh", "-e", str(self._folder / "agent"), str(self._folder)]
         try:
             self._agent = subprocess.Popen(
-                ["unshare", *kinds, "--fork", "--kill-child", *agent, "own" if around.own else "host"],
+                [
+                    "unshare",
+                    *kinds,
+                    "--fork",
+                    "--kill-child",
+                    *agent,
+                    "own" if around.own else "host",
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=(self._folder / "errors").open("w"),

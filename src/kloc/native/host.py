@@ -33,7 +33,7 @@ def check() -> None:
     if len(nodes) == 1:
         raise KlocError(
             f"all memory is on node {next(iter(nodes))}, so that there is nothing to tier",
-            f"{HOW_TO_TRY}. numa=fake=2 splits memory into two nodes of one tier, which is not enough",
+            f"{HOW_TO_TRY}. numa=fake=2 makes two nodes of one tier, which is not enough",
         )
     if numa.read_fast_and_slow(system.ROOT) is None:
         raise KlocError(one_tier(len(numa.read_tiers(system.ROOT))).message, HOW_TO_TRY)

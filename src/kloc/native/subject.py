@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,7 +68,6 @@ def native(name: str) -> Workload:
 
 def of_workload(workload: Workload, size: Size) -> Subject:
     """Return a workload as it is measured natively."""
-
     begin = f"cd /data\nPATH={PROGRAMS}:$PATH\n"
 
     def scripts(seed: int) -> dict[str, str]:
@@ -104,7 +102,7 @@ def of_command(
     scripts = {"setup": setup, "warm": command if warm_ups else None, MEASURED: command}
     kept = {name: script for name, script in scripts.items() if script}
     return Subject(
-        os.path.basename(program[0]),
+        Path(program[0]).name,
         lambda _: kept,
         lambda _: Outcome(1, None),
         warm_ups,

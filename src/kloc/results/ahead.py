@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean, median, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kloc.base.stats import ratios_by_seed, students_t
 from kloc.results.rows import LOWER, UPPER
 
-if TYPE_CHECKING:
-    # `kloc compare --native` imports this module where msgspec is not installed.
-    from kloc.measure.record import Run
+Run = dict[str, Any]
+"""A record: kloc.measure.record, which servers need not be able to import."""
 
 BASELINES = ("tpp", "stock", "naive", "kloc", "baseline")
 """The policies that others are compared with by default: the first one that was measured."""

@@ -23,8 +23,8 @@ from kloc.base.stats import fraction, ratios, total
 from kloc.measure.record import Run
 from kloc.results import by_policy, document
 from kloc.results.core_time import has_modes, in_mode
-from kloc.results.size_document import PRICES, saved, saved_text
 from kloc.results.rows import UPPER
+from kloc.results.size_document import PRICES, saved, saved_text
 
 if TYPE_CHECKING:
     from rich.table import Table

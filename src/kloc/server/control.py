@@ -370,7 +370,6 @@ def _missing(path: str) -> KlocError:
 
 def _in_order(before: Mapping[str, str]) -> list[Write]:
     """Return the writes that restore values: limits first, which exist only under some policies."""
-
     latest_first = list(before.items())[::-1]
     return sorted(latest_first, key=lambda one: _rank(one[0]))
 

@@ -147,5 +147,3 @@ def test_results_are_shown_again_by_compare(
 def test_setup_that_cannot_be_read_is_named() -> None:
     with pytest.raises(KlocError, match="--setup /no/such cannot be read"):
         native("--setup", "/no/such", "--", "true")
-
-

@@ -119,12 +119,14 @@ def test_server_commands_import_only_the_standard_library_and_rich(tmp_path: Pat
         for importer, imported in closure
         if imported.partition(".")[0] not in {*sys.stdlib_module_names, "kloc", "rich"}
     }
-    # Only for the completion of a shell, to read a stored heat map and to plot it, and for metrics.
+    # Only for the completion of a shell, to read stored heat maps and results and to plot the
+    # former, and for metrics.
     outside = {one for one in outside if not one[1].startswith("prometheus_client.")}
     assert outside <= {
         ("kloc.base.plots", "matplotlib"),
         ("kloc.base.plots", "matplotlib.pyplot"),
         ("kloc.heat.records", "msgspec"),
+        ("kloc.results.schema", "msgspec"),
         ("kloc.cli", "argcomplete"),
         ("kloc.commands.completers", "argcomplete.completers.FilesCompleter"),
     }

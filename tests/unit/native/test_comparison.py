@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -127,7 +126,9 @@ def test_a_failing_run_restores_everything_and_keeps_the_rounds_before(server: P
     script = f"echo x >>{log}\necho reason\ntest $(wc -l <{log}) -lt 5\n"
     document, messages = finish(compare(server, script), 1)
     assert len(document["runs"]) == 4
-    assert re.search(r"round 2 of 5: sh under \w+: measured ended with status 1\n  reason", messages)
+    assert re.search(
+        r"round 2 of 5: sh under \w+: measured ended with status 1\n  reason", messages
+    )
     assert_nothing_is_left(server, before)
     assert control.recorded() is None
 
@@ -232,7 +233,9 @@ def test_settings_that_somebody_changes_meanwhile_are_left_alone(server: Path) -
 
 def test_two_comparisons_do_not_run_at_once(server: Path) -> None:
     ready, go = server.parent / "ready", server.parent / "go"
-    first = compare(server, f"touch {ready}\nuntil [ -e {go} ]; do sleep 0.01; done\n", "--rounds=1")
+    first = compare(
+        server, f"touch {ready}\nuntil [ -e {go} ]; do sleep 0.01; done\n", "--rounds=1"
+    )
     wait_for(ready)
     second = made_up_tiers.start(server, "compare", "--native", "--", "true")
     _, messages = finish(second, 1)
@@ -254,7 +257,7 @@ def test_the_environment_and_directory_are_those_of_the_caller(server: Path) -> 
     log = server.parent / "log"
     finish(compare(server, f'echo "$PWD $COLUMNS $$" >>{log}\n', "--rounds=1"))
     directory, columns, process = log.read_text().splitlines()[0].rsplit(" ", 2)
-    assert (directory, columns) == (os.getcwd(), "200")
+    assert (directory, columns) == (str(Path.cwd()), "200")
     # In a PID namespace of its own.
     assert int(process) < 100
 

@@ -38,6 +38,7 @@ while command := os.read(control, 100):
 signal.pause()
 """
 
+
 def test_counts_are_read_and_others_left_out() -> None:
     assert perf.parse(PRINTED) == {"cycles": 123456, "page-faults": 789, "dTLB-load-misses": 55}
 

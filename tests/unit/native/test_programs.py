@@ -50,7 +50,7 @@ def test_a_removed_package_is_not_installed(path: Path) -> None:
 
 def test_missing_packages_are_named_with_the_command(path: Path) -> None:
     programs.require(["gcc"])
-    with pytest.raises(KlocError, match="lacks Debian packages.*: redis-tools, fio") as error:
+    with pytest.raises(KlocError, match=r"lacks Debian packages.*: redis-tools, fio") as error:
         programs.require(["gcc", "redis-tools", "fio"])
     assert "apt-get install redis-tools fio" in str(error.value.hint)
 

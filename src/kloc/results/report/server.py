@@ -45,7 +45,9 @@ def section(document: Mapping[str, Any]) -> Section:
     )
     blocks = [Block(tables=[nodes]), Block(tables=[Table(["", ""], facts, names=2)])]
     lines = native.left_out(document)
-    return Section("server", "The server", intro, [*blocks, Block(lines=lines)] if lines else blocks)
+    return Section(
+        "server", "The server", intro, [*blocks, Block(lines=lines)] if lines else blocks
+    )
 
 
 def effort(all_cases: Sequence[Case]) -> Section | None:
