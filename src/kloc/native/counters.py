@@ -35,9 +35,9 @@ def read_all() -> Counter[str]:
     """Return the counters: those of vmstat, and the policy's as KIND/COUNT."""
     found: Counter[str] = Counter()
     for line in (read("proc/vmstat") or "").splitlines():
-        name, _, number = line.partition(" ")
+        name, _, value = line.partition(" ")
         if name in VMSTAT:
-            found[name] = int(number)
+            found[name] = int(value)
     for kind, counts in tiering.read_counts().items():
         for name, number in counts.items():
             found[f"{kind}/{name}"] = number
