@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -52,6 +53,7 @@ until ! pgrep -x sleep >/dev/null; do sleep 0.1; done
 kloc compare --native -- true 2>&1 || echo $?
 kloc off
 part restored; values
+part end
 """
 
 
@@ -96,6 +98,7 @@ def test_the_server_is_described(result: dict[str, Any]) -> None:
 
 def test_the_table_and_the_verdicts_are_printed(parts: dict[str, str]) -> None:
     assert "kloc against tpp, round by round:" in parts["compare"]
+    assert re.search(r"^ kloc  ", parts["compare"], re.M) and "…" not in parts["compare"]
     assert "round 2 of 2: sh under" in parts["compare"]
     assert "6 runs" not in parts["dry"] and "3 runs: " in parts["dry"]
 

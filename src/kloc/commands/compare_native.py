@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "workloads",
         nargs="*",
         metavar="WORKLOAD",
-        help="a workload to measure (kloc workloads says which ones can be measured natively)",
+        help="a workload to measure (kloc workloads NAME says whether it can be measured natively)",
     )
     complete_names(workloads, workload.names)
     group = parser.add_argument_group("measurement")

@@ -11,8 +11,9 @@ from kloc.measure import workload
 USAGE = ("[options] [NAME...]",)
 
 DESCRIPTION = """\
-List the workloads that kloc compare and kloc run measure, and whether kloc compare --native can
-measure them on a server itself.
+List the workloads that kloc compare and kloc run measure.
+
+With NAME, say whether kloc compare --native can measure it on a server itself, too.
 
 Files in ~/.config/kloc/workloads and /etc/kloc/workloads have workloads, too.
 """
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
                 "summary": one.summary,
                 "packages": list(one.packages),
                 "spread": one.spread,
-                "native": not one.not_native,
+                "native": f"no: {one.not_native}" if one.not_native else "yes",
             }
             for name, one in workloads.items()
         ],

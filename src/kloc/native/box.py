@@ -10,7 +10,6 @@ network.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import signal
@@ -23,7 +22,7 @@ from types import TracebackType
 
 from kloc.base.errors import KlocError
 from kloc.native.group import Group
-from kloc.native.signals import heard, let_in
+from kloc.native.signals import begin_child, heard
 
 PROGRAMS = "/programs"
 """The directory of a workload's own programs in its root directory."""
@@ -64,8 +63,6 @@ while read -r step arguments; do
 done
 """
 """The first process: it runs scripts by name, and tells their status."""
-
-PR_SET_PDEATHSIG = 1
 
 LAST_LINES = 15
 """How many lines of a failed script's output an error quotes."""
@@ -209,9 +206,7 @@ class Box:
 
     def _before_exec(self) -> None:
         """Prepare the process that becomes unshare: after the fork, in the child."""
-        let_in()
-        # Set before kloc could have ended unnoticed: its end would not be seen afterwards.
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        begin_child()
         if self._group is not None:
             self._group.processes.write_text(f"{os.getpid()}")
 

@@ -80,17 +80,18 @@ def measure(comparison: Comparison, before: State) -> list[Run]:
     """
     done: list[Run] = []
     folder = comparison.scratch / FOLDER
-    with held(), settings.alone():
-        _empty(folder)
-        try:
-            session = Session(
-                folder / "run", before, comparison.settle_seconds, _compiled(comparison, folder)
-            )
-            _measure(comparison, session, done)
-        except KeyboardInterrupt:
-            raise Interrupted(done) from None
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    try:
+        with held(), settings.alone():
+            _empty(folder)
+            try:
+                programs_ = _compiled(comparison, folder)
+                session = Session(folder / "run", before, comparison.settle_seconds, programs_)
+                _measure(comparison, session, done)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except KeyboardInterrupt:
+        # Also one that was held until the end.
+        raise Interrupted(done) from None
     return done
 
 

@@ -76,11 +76,12 @@ def settle(limit: float) -> float | None:
 
     None if pages still moved after `limit` seconds.
     """
+    enough = min(QUIET_SECONDS, limit)
     began = quiet = time.monotonic()
     last = moves(read_all())
     while True:
         now = time.monotonic()
-        if now - quiet >= QUIET_SECONDS:
+        if now - quiet >= enough:
             return now - began
         if now - began >= limit:
             return None

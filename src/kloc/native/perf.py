@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kloc.native.signals import let_in
+from kloc.native.signals import begin_child
 
 EVENTS = ("cycles", "instructions", "cache-misses", "dTLB-load-misses", "page-faults")
 
@@ -44,7 +44,7 @@ class Perf:
                 stderr=subprocess.DEVNULL,
                 pass_fds=(control, told),
                 start_new_session=True,
-                preexec_fn=let_in,
+                preexec_fn=begin_child,
                 env={**os.environ, "LC_ALL": "C"},
             )
         finally:

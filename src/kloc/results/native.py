@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Run = Mapping[str, Any]
 
+Column = tuple[str, Callable[[Sequence[Run]], str]]
+"""The title of a column, and what returns a cell for the runs of a policy."""
+
 PAGE = 4096
 MIB = 1 << 20
 
@@ -34,7 +37,7 @@ def show(content: Mapping[str, Any], console: Console, against: str | None = Non
     runs = content["runs"]
     _print(console, [heading(content)])
     for name in dict.fromkeys(run["workload"] for run in runs):
-        console.print(table([run for run in runs if run["workload"] == name]))
+        console.print(*tables([run for run in runs if run["workload"] == name]), sep="\n")
     if lines := ahead.lines(content, against):
         _print(console, [*lines, ""])
     _print(console, [*left_out(content), *remarks(runs)])
@@ -58,24 +61,27 @@ def heading(content: Mapping[str, Any]) -> str:
     )
 
 
-def table(runs: Sequence[Run]) -> Table:
-    """Return a table with a row for each policy; figures are medians over rounds.
+def tables(runs: Sequence[Run]) -> list[Table]:
+    """Return tables with a row for each policy; figures are medians over rounds.
 
-    A command of the user's is one operation, and its time is shown instead of operations a second.
+    The second one has CPU time and memory, and is missing if these were not counted. A command of
+    the user's is one operation, and its time is shown instead of operations a second.
     """
+    timed = all(run["operations"] == 1 for run in runs)
+    speed = ("seconds" if timed else "ops/s", _speed(timed))
+    moved = [(f"{way}\nMiB", _median(_moved(way))) for way in ("promoted", "demoted")]
+    found = [_table(runs, runs[0]["workload"], [speed, *moved])]
+    if effort := list(_effort(runs)):
+        found.append(_table(runs, None, effort))
+    return found
+
+
+def _table(runs: Sequence[Run], title: str | None, columns: Sequence[Column]) -> Table:
     from rich import box
     from rich.table import Table
 
-    timed = all(run["operations"] == 1 for run in runs)
-    columns = [("seconds" if timed else "ops/s", _speed(timed)), *_columns(runs)]
-    made = Table(
-        title=runs[0]["workload"],
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    made.add_column("policy")
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made.add_column("policy", no_wrap=True)
     for name, _ in columns:
         made.add_column(name, justify="right", no_wrap=True)
     for policy in sorted({run["policy"] for run in runs}, key=_rank):
@@ -119,16 +125,18 @@ def _speed(timed: bool) -> Callable[[Sequence[Run]], str]:
     return cell
 
 
-def _columns(runs: Sequence[Run]) -> Iterator[tuple[str, Callable[[Sequence[Run]], str]]]:
-    """Yield the other columns, without those that nothing was measured for."""
+def _effort(runs: Sequence[Run]) -> Iterator[Column]:
+    """Yield the columns of CPU time and memory, without those that nothing was counted for."""
     if any("cpu_ns" in run for run in runs):
-        yield "user\ns", _median(lambda run: run["cpu_ns"]["user"] / 1e9)
-        yield "system\ns", _median(lambda run: run["cpu_ns"]["system"] / 1e9)
-    for direction in ("promoted", "demoted"):
-        yield f"{direction}\nMiB", _median(_moved(direction))
+        for mode in ("user", "system"):
+            yield f"{mode}\ns", _median(_cpu(mode))
     if any("memory_bytes" in run for run in runs):
         for tier in ("fast", "slow"):
             yield f"in {tier}\nMiB", _median(_memory(tier))
+
+
+def _cpu(mode: str) -> Callable[[Run], float]:
+    return lambda run: run["cpu_ns"][mode] / 1e9
 
 
 def _moved(direction: str) -> Callable[[Run], float]:
@@ -155,7 +163,9 @@ def _median(value: Callable[[Run], float]) -> Callable[[Sequence[Run]], str]:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:#.3g}".rstrip(".")
+    if value >= 100 or value == 0:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if value < 1 else f"{value:#.3g}".rstrip(".")
 
 
 def _print(console: Console, lines: Sequence[str]) -> None:

@@ -54,6 +54,14 @@ def test_the_wait_ends_when_no_page_moves(server: Path) -> None:
     assert waited is not None and 0.1 <= waited < 5
 
 
+def test_a_limit_below_the_usual_wait_is_enough(
+    server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counters, "QUIET_SECONDS", 60.0)
+    waited = counters.settle(0.1)
+    assert waited is not None and waited < 30
+
+
 def test_the_wait_has_a_limit(server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = iter(range(1, 10_000))
 

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from kloc.base.paths import PROJECT
 from kloc.native import perf
 
 # As perf stat -x ';' of Linux 6.12 prints it, with and without cgroups.
@@ -76,3 +80,29 @@ def test_a_perf_that_may_not_count_is_no_error(
     with perf.counting(tmp_path / "out", None) as counts:
         pass
     assert counts == {}
+
+
+def test_perf_ends_with_a_kloc_that_is_killed(tmp_path: Path) -> None:
+    program, code = tmp_path / "perf", tmp_path / "code"
+    program.write_text(MADE_UP)
+    program.chmod(0o755)
+    code.write_text(
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from kloc.native import perf\n"
+        f"with perf.counting(Path('{tmp_path}/out'), None):\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "src")}
+    assert subprocess.run([sys.executable, code], env=environment).returncode == -9
+    until = time.monotonic() + 30
+    while any(is_perf(path, program) for path in Path("/proc").glob("[0-9]*/cmdline")):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def is_perf(path: Path, program: Path) -> bool:
+    try:
+        return str(program).encode() in path.read_bytes().split(b"\0")
+    except OSError:
+        return False
