@@ -243,7 +243,8 @@ def _policy() -> Finding:
     by = record.config or "default settings"
     if not record.complete:
         remedy = "kloc off restores what was there before; kloc on tries again"
-        return Finding(what, False, "kloc on or kloc compare --native was killed, or is running", remedy)
+        state = "kloc on or kloc compare --native was killed, or is running"
+        return Finding(what, False, state, remedy)
     if (policy_files.load(record.policy).of_kernel or selected) != selected:
         remedy = "kloc on selects it again; kloc off, then kloc on forgets the other one"
         return Finding(

@@ -13,7 +13,7 @@ from kloc.native.subject import Subject
 
 
 def subject(*scripts: str, slices: int = 0) -> Subject:
-    made = {name: "true\n" for name in scripts}
+    made = dict.fromkeys(scripts, "true\n")
     return Subject("x", lambda _: made, lambda _: Outcome(1, None), slices, True, {})
 
 
