@@ -15,8 +15,6 @@ from support import made_up_nodes, made_up_tiers
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(system, "ROOT", made_up_tiers.make(tmp_path))
-    monkeypatch.setattr(counters, "QUIET_SECONDS", 0.1)
-    monkeypatch.setattr(counters, "LOOK_SECONDS", 0.01)
     return tmp_path
 
 
@@ -49,27 +47,45 @@ def test_a_change_is_that_of_each_counter() -> None:
     assert counters.change({"a": 1, "b": 2}, {"a": 5, "b": 2, "c": 3}) == {"a": 4, "b": 0, "c": 3}
 
 
-def test_the_wait_ends_when_no_page_moves(server: Path) -> None:
-    waited = counters.settle(10)
-    assert waited is not None and 0.1 <= waited < 5
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was slept, in parts; no other time passes."""
+    parts: list[float] = []
+    monkeypatch.setattr("kloc.native.counters.time.monotonic", lambda: sum(parts))
+    monkeypatch.setattr("kloc.native.counters.time.sleep", parts.append)
+    return parts
 
 
-def test_a_limit_below_the_usual_wait_is_enough(
-    server: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_wait_ends_when_no_page_moves(server: Path, slept: list[float]) -> None:
+    assert counters.settle(60) == sum(slept) == counters.QUIET_SECONDS
+
+
+def test_a_limit_below_the_usual_wait_is_enough(server: Path, slept: list[float]) -> None:
+    assert counters.settle(1) == sum(slept) == 1
+
+
+def test_the_wait_begins_again_with_each_move(
+    server: Path, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counters, "QUIET_SECONDS", 60.0)
-    waited = counters.settle(0.1)
-    assert waited is not None and waited < 30
-
-
-def test_the_wait_has_a_limit(server: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = iter(range(1, 10_000))
-
-    def sleep(_: float) -> None:
-        made_up_nodes.write(server, "proc/vmstat", f"pgpromote_success {next(moved)}")
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) <= 4:
+            made_up_nodes.write(server, "proc/vmstat", f"pgpromote_success {len(slept)}")
 
     monkeypatch.setattr("kloc.native.counters.time.sleep", sleep)
-    assert counters.settle(0.5) is None
+    assert counters.settle(60) == 4 * counters.LOOK_SECONDS + counters.QUIET_SECONDS
+
+
+def test_the_wait_has_a_limit(
+    server: Path, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        made_up_nodes.write(server, "proc/vmstat", f"pgpromote_success {len(slept)}")
+
+    monkeypatch.setattr("kloc.native.counters.time.sleep", sleep)
+    assert counters.settle(5) is None
+    assert sum(slept) == 5
 
 
 def test_page_cache_is_dropped(server: Path) -> None:
