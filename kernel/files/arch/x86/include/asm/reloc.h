@@ -37,6 +37,9 @@ static inline bool reloc_pte_test_and_clear_young(pte_t *ptep)
 	return test_and_clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)&ptep->pte);
 }
 
+/* Modules move no pages, and <asm/tlbflush.h> has no flushes for them. */
+#ifndef MODULE
+
 /* The largest number of pages that a CPU flushes one by one. */
 #define RELOC_FLUSH_SINGLE	32
 
@@ -51,5 +54,7 @@ static inline void reloc_flush_all(void)
 {
 	__flush_tlb_all();
 }
+
+#endif /* !MODULE */
 
 #endif /* _ASM_X86_RELOC_H */
