@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,12 +23,13 @@ def repository(directory: Path, content: Mapping[str, str]) -> Path:
     return directory
 
 
-def commit(directory: Path) -> None:
-    """Commit all files of a repository."""
+def commit(directory: Path, time: int | None = None) -> None:
+    """Commit all files of a repository, at a time in seconds since 1970 (default: now)."""
+    dates = {} if time is None else {"GIT_COMMITTER_DATE": f"{time} +0000"}
     _git(directory, "add", "--all")
-    _git(directory, *IDENTITY, "commit", "--quiet", "--message=A change")
+    _git(directory, *IDENTITY, "commit", "--quiet", "--message=A change", environment=dates)
 
 
-def _git(directory: Path, *argv: str) -> None:
+def _git(directory: Path, *argv: str, environment: Mapping[str, str] | None = None) -> None:
     command = ["git", "-C", str(directory), "-c", "core.hooksPath=/dev/null", *argv]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, env={**os.environ, **(environment or {})})

@@ -30,9 +30,24 @@ def changed_since(directory: Path, since: str) -> list[str]:
     return [*changed.splitlines(), *new.splitlines()]
 
 
+def changed_at(directory: Path, *names: str) -> int:
+    """Return when the last commit that changed these files was made, in seconds since 1970.
+
+    `names` are git's pathspecs. Raises KlocError if no commit has them.
+    """
+    printed = _git(directory, "log", "-1", "--format=%ct", "--", *names).strip()
+    if not printed:
+        raise KlocError(
+            f"no commit in {directory} has {' or '.join(names)}",
+            "this needs a clone of the project with its history",
+        )
+    return int(printed)
+
+
 def _git(directory: Path, *argv: str) -> str:
     """Return what git prints. Raises KlocError with git's message if it fails."""
-    command = ["git", "-C", str(directory), *argv]
+    # Another user, such as root, may run kloc.
+    command = ["git", "-C", str(directory), "-c", f"safe.directory={directory}", *argv]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except FileNotFoundError as error:

@@ -57,3 +57,14 @@ def test_a_host_without_git_is_explained(project: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(KlocError, match="no git"):
         checkout.commit(project)
+
+
+def test_the_last_commit_that_changed_a_file_is_found(project: Path) -> None:
+    first = checkout.changed_at(project, "src")
+    (project / "docs/a.md").write_text("two\n")
+    commit(project, time=first + 60)
+    assert checkout.changed_at(project, "src") == first
+    assert checkout.changed_at(project, "docs") == first + 60
+    assert checkout.changed_at(project, "docs", ":(exclude)docs/a.md") == first
+    with pytest.raises(KlocError, match=r"no commit .* has src/new\.py or lib"):
+        checkout.changed_at(project, "src/new.py", "lib")
