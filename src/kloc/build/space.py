@@ -18,6 +18,9 @@ DISK_NEEDED = 12 << 30
 MACHINE_NEEDED = 6 << 30
 """Bytes in the cache directory: what a machine is built from, and a few guests."""
 
+PACKAGE_NEEDED = 10 << 30
+"""Bytes in the cache directory: objects and packages of a kernel for servers, estimated."""
+
 TEMPORARY_NEEDED = 3 << 30
 """Bytes in bootstrap.TEMPORARY while a Debian root is created."""
 
@@ -38,6 +41,18 @@ def check() -> None:
             f"{directory} has space for {rounded_size(free)}; "
             f"with all tests, kloc needs {rounded_size(DISK_NEEDED)}"
         )
+
+
+def check_package(objects: Path) -> None:
+    """Raise KlocError if the disk has no space for the packages of a kernel.
+
+    What a build that was stopped has left in `objects` counts as space.
+    """
+    directory = cache.directory()
+    free = _free(directory)
+    if free < PACKAGE_NEEDED:
+        free += _used(objects)
+    _require(directory, free, PACKAGE_NEEDED)
 
 
 def _free(directory: Path) -> int:

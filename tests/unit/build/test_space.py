@@ -46,6 +46,19 @@ def test_what_the_cache_has_already_counts(
     space.check()
 
 
+def test_packages_of_a_kernel_need_space_that_its_objects_may_have_already(
+    free: dict[Path, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    objects = {tmp_path: 0}
+    monkeypatch.setattr(space, "_used", objects.__getitem__)
+    space.check_package(tmp_path)
+    free[cache.directory()] = 4 * GIB
+    with pytest.raises(KlocError, match=r"no space left on .*4.0 GiB, 10.0 GiB needed"):
+        space.check_package(tmp_path)
+    objects[tmp_path] = 6 * GIB
+    space.check_package(tmp_path)
+
+
 def test_too_little_space_is_refused_before_anything_is_built(
     free: dict[Path, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
