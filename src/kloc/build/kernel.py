@@ -17,7 +17,7 @@ from kloc.build.kernel_source import (
     KERNEL,
     WorkTree,
     compiled_files,
-    patches,
+    series_files,
     unpatched_source,
 )
 from kloc.build.root import Root
@@ -115,12 +115,7 @@ def series_hash(variant: str = "machine") -> str:
     fragments = [KERNEL / "config" / name for name in VARIANTS[variant]]
     if variant == UNPATCHED:
         return cache.key(*fragments)
-    return cache.key(*_sources(), *patches(), *fragments)
-
-
-def _sources() -> list[str | Path]:
-    """Return the names and files in kernel/files that a kernel is built from, for `cache.key`."""
-    return [part for name in compiled_files() for part in (str(name), KERNEL / "files" / name)]
+    return cache.key(*series_files(), *fragments)
 
 
 def warnings() -> list[str]:

@@ -8,7 +8,7 @@ its content changes.
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kloc.base import cache, progress
@@ -50,17 +50,31 @@ QUOTED_LINES = 10
 
 
 class Make:
-    """The kernel's own build of bzImage, with one source tree and one object directory."""
+    """The kernel's own build, with one source tree and one object directory.
 
-    def __init__(self, tools: Root, source: Path, objects: Path) -> None:
+    `environment` has variables in addition to ENVIRONMENT, or in place of some of it. `binds` are
+    mounted before the directories of the build, which may be below them.
+    """
+
+    def __init__(
+        self,
+        tools: Root,
+        source: Path,
+        objects: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        binds: Sequence[Bind] = (),
+    ) -> None:
         self.tools = tools
         self.objects = objects
         self.environment = {**ENVIRONMENT, "ARCH": "x86", "CCACHE_NAMESPACE": _headers(tools)}
+        self.environment |= environment or {}
         self.log = objects.with_suffix(".log")
         self._reconfigured = True
         ccache = cache.directory() / "ccache"
         ccache.mkdir(exist_ok=True)
         self.binds = [
+            *binds,
             Bind(source, SOURCE),
             Bind(objects, OBJECTS),
             Bind(KERNEL / "config", CONFIG),
@@ -91,20 +105,56 @@ class Make:
         merge = ["scripts/kconfig/merge_config.sh", "-n", "-O", str(OBJECTS)]
         merge += [str(CONFIG / name) for name in fragments]
         output = self.tools.run(merge, binds=self.binds, cwd=SOURCE, env=self.environment)
-        refused = re.findall(r"Requested value: +(CONFIG_.*)\nActual value: *(.*)", output)
-        if refused:
-            lines = [f"  {asked}   (is {got or 'not set'})" for asked, got in refused]
-            raise KlocError(
-                "Kconfig rejects these settings of kernel/config:\n" + "\n".join(lines),
-                hint="set the options that they depend on, or remove them",
-            )
+        _check_accepted(re.findall(r"Requested value: +(CONFIG_.*)\nActual value: *(.*)", output))
         self._reconfigured = not self._keep_time(before)
 
-    def compile(self) -> None:
-        """Make bzImage. Raises KlocError, with the compiler's messages, if that fails."""
-        expected = self.expected_steps()
-        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", "bzImage"]
-        with progress.shown("building the kernel", expected) as steps, self.log.open("w") as log:
+    def configure_over(self, base: str, fragments: Sequence[str]) -> None:
+        """Make .config from a complete configuration, `base`, and fragments of kernel/config.
+
+        Raises KlocError if Kconfig does not give a symbol the value that a fragment sets. It may
+        give symbols of `base` other values: of those that depend on what fragments set.
+        merge_config.sh would start some programs for each symbol, of which there are thousands.
+        """
+        before = self._config()
+        texts = [(KERNEL / "config" / name).read_text() for name in fragments]
+        # Of several lines with a symbol, Kconfig takes the last one.
+        write_text(self.objects / ".config", "\n".join([base, *texts]))
+        make = ["make", f"O={OBJECTS}", "olddefconfig"]
+        self.tools.run(make, binds=self.binds, cwd=SOURCE, env=self.environment)
+        wanted = {symbol: value for text in texts for symbol, value in settings(text).items()}
+        got = settings((self.objects / ".config").read_text())
+        _check_accepted(
+            (f"CONFIG_{symbol}={value}", got.get(symbol, ""))
+            for symbol, value in wanted.items()
+            if got.get(symbol, "n") != value
+        )
+        self._reconfigured = not self._keep_time(before)
+
+    def compile(self, *targets: str, first_steps: int = FIRST_STEPS) -> None:
+        """Make the targets, bzImage by default. Raises KlocError, with messages, if that fails.
+
+        `first_steps` is about how many lines make prints when it compiles everything.
+        """
+        expected = self.expected_steps(first_steps)
+        completed = self._make(targets or ("bzImage",), "building the kernel", expected)
+        if expected:
+            write_text(self.objects / STEPS, f"{completed:.0f}")
+
+    def package(self, files: Path, expected: int) -> None:
+        """Make Debian packages of what is compiled, in the directory above that of the objects.
+
+        The directory `files`, inside the root, has the control and changelog of the packages: those
+        that the kernel writes say "custom built", and have the current time. `expected` is about
+        how many lines make prints. Raises KlocError, with messages, if that fails.
+        """
+        copy = f"cp {files}/control {files}/changelog debian/"
+        targets = ("bindeb-pkg", f"DPKG_FLAGS=--hook-preinit='{copy}'")
+        self._make(targets, "making the kernel's packages", expected)
+
+    def _make(self, targets: Sequence[str], what: str, expected: int | None) -> float:
+        """Make targets while progress shows `what`; return how many lines make has printed."""
+        argv = ["make", f"O={OBJECTS}", f"-j{os.cpu_count()}", *targets]
+        with progress.shown(what, expected) as steps, self.log.open("w") as log:
 
             def on_line(line: str) -> None:
                 log.write(line)
@@ -115,8 +165,7 @@ class Make:
             )
         if status != 0:
             raise self._error()
-        if expected:
-            write_text(self.objects / STEPS, f"{steps.completed:.0f}")
+        return steps.completed
 
     def warnings(self, paths: Sequence[Path]) -> list[str]:
         """Compile the C files among `paths` of the tree; return the warnings about `paths`."""
@@ -135,14 +184,14 @@ class Make:
             if re.search(r"\b(warning|error):", line) and any(str(path) in line for path in paths)
         ]
 
-    def expected_steps(self) -> int | None:
+    def expected_steps(self, first_steps: int = FIRST_STEPS) -> int | None:
         """Return about how many lines make will print; None if only few files have changed."""
         if (self.objects / "vmlinux").exists() and not self._reconfigured:
             return None
         try:
             return int((self.objects / STEPS).read_text())
         except (FileNotFoundError, ValueError):
-            return FIRST_STEPS
+            return first_steps
 
     def _config(self) -> tuple[bytes, int] | None:
         """Return the content of .config and its time in nanoseconds; None if it is missing."""
@@ -168,6 +217,22 @@ class Make:
         quoted = "\n".join(errors[:QUOTED_LINES] or lines[-QUOTED_LINES:])
         return KlocError(
             f"the kernel does not build:\n{quoted}", hint=f"see the complete log: {self.log}"
+        )
+
+
+def settings(text: str) -> dict[str, str]:
+    """Return the value of each symbol of a configuration, n if it is not set; the last one wins."""
+    lines = re.findall(r"^(?:CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set)$", text, re.MULTILINE)
+    return {name or unset: value if name else "n" for name, value, unset in lines}
+
+
+def _check_accepted(refused: Iterable[tuple[str, str]]) -> None:
+    """Raise KlocError if there are settings, with what Kconfig made of each, that it refused."""
+    lines = [f"  {asked}   (is {got or 'not set'})" for asked, got in refused]
+    if lines:
+        raise KlocError(
+            "Kconfig rejects these settings of kernel/config:\n" + "\n".join(lines),
+            hint="set the options that they depend on, or remove them",
         )
 
 

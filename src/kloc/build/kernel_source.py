@@ -98,6 +98,15 @@ def compiled_files() -> list[Path]:
     return [name for name in new_files() if name.parts[0] != "tools"]
 
 
+def series_files() -> list[str | Path]:
+    """Return what a kernel is built from, in addition to Debian's source, for `cache.key`.
+
+    That is the names and contents of kernel/files, without the selftests, and the patches.
+    """
+    files = [part for name in compiled_files() for part in (str(name), KERNEL / "files" / name)]
+    return [*files, *patches()]
+
+
 def patched_files() -> set[Path]:
     """Return the files that the patches name, as paths in the kernel tree."""
     names = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
@@ -137,11 +146,11 @@ class WorkTree:
     if that list is missing or cannot be read, the tree is made from scratch.
     """
 
-    def __init__(self, tools: Root, linux: Path) -> None:
-        """Open the tree next to `linux`, Debian's source; make it if it does not exist."""
+    def __init__(self, tools: Root, linux: Path, name: str = "work") -> None:
+        """Open the tree `name` next to `linux`, Debian's source; make it if it does not exist."""
         self.tools = tools
         self.linux = linux
-        self.directory = linux.parent / "work"
+        self.directory = linux.parent / name
         self.source = self.directory / "source"
         self._changed = self.directory / "changed.json"
         if self._read_changed() is None:

@@ -247,12 +247,18 @@ def _make(draft: Path) -> None:
         pinned=True,
     )
     root = unpack(tar, draft)
-    show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
-    installed = dict(line.split() for line in root.run(show).splitlines())
+    installed = record_packages(root)
     versions = {name: installed[package] for name, package in VERSIONS_OF.items()}
     (draft / "versions.json").write_text(json.dumps(versions, indent=1))
-    (draft / "packages.json").write_text(json.dumps(installed, indent=1))
     pins.report("the tool root", installed)
+
+
+def record_packages(root: Root) -> dict[str, str]:
+    """Write which packages a new root has, for `Root.packages`, and return their versions."""
+    show = ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n"]
+    installed = dict(line.split() for line in root.run(show).splitlines())
+    (root.path.parent / "packages.json").write_text(json.dumps(installed, indent=1))
+    return installed
 
 
 def unpack(tar: Path, draft: Path) -> Root:

@@ -12,8 +12,14 @@ from typing import Any, cast
 import pytest
 
 from kloc.base.errors import KlocError
-from kloc.build.kernel_make import FIRST_STEPS, STEPS, TAKEN_OVER_STEPS, Make
-from kloc.build.root import Root
+from kloc.build.kernel_make import (
+    FIRST_STEPS,
+    STEPS,
+    TAKEN_OVER_STEPS,
+    Make,
+    settings,
+)
+from kloc.build.root import Bind, Root
 
 
 class FakeRoot:
@@ -21,15 +27,18 @@ class FakeRoot:
 
     def __init__(self, lines: Sequence[str], status: int = 0) -> None:
         self.lines, self.status = lines, status
+        self.ran: list[tuple[list[str], dict[str, Any]]] = []
         self.installed = {"gcc": "14", "libc6-dev": "2.41"}
 
     def packages(self) -> dict[str, str]:
         return self.installed
 
-    def run(self, argv: Sequence[str], **_: Any) -> str:
+    def run(self, argv: Sequence[str], **options: Any) -> str:
+        self.ran.append((list(argv), options))
         return "".join(self.lines)
 
-    def follow(self, argv: Sequence[str], on_line: Callable[[str], None], **_: Any) -> int:
+    def follow(self, argv: Sequence[str], on_line: Callable[[str], None], **options: Any) -> int:
+        self.ran.append((list(argv), options))
         for line in self.lines:
             on_line(line)
         return self.status
@@ -133,6 +142,82 @@ def test_setting_that_kconfig_rejects_is_named(empty_cache: Path, tmp_path: Path
     output = "Requested value:  CONFIG_KLOC=y\nActual value:     \n"
     with pytest.raises(KlocError, match="CONFIG_KLOC=y"):
         make(tmp_path, [output]).configure(["kloc.config"])
+
+
+class FakeKconfig(FakeRoot):
+    """A root whose olddefconfig gives some symbols a value of its own, or none."""
+
+    def __init__(self, objects: Path, **changed: str | None) -> None:
+        super().__init__(())
+        self.config, self.changed = objects / ".config", changed
+
+    def run(self, argv: Sequence[str], **options: Any) -> str:
+        assert argv[-1] == "olddefconfig"
+        values = {**settings(self.config.read_text()), **self.changed}
+        lines = [f"CONFIG_{name}={value}\n" for name, value in values.items() if value is not None]
+        self.config.write_text("".join(lines))
+        return ""
+
+
+def configure_over(tmp_path: Path, base: str, **changed: str | None) -> dict[str, str]:
+    """Return the configuration that is made of `base` and the fragments for servers."""
+    objects = tmp_path / "objects"
+    objects.mkdir(exist_ok=True)
+    tools = cast(Root, FakeKconfig(objects, **changed))
+    Make(tools, tmp_path, objects).configure_over(base, ["kloc.config", "server.config"])
+    return settings((objects / ".config").read_text())
+
+
+def test_fragments_win_over_a_complete_configuration(empty_cache: Path, tmp_path: Path) -> None:
+    base = "CONFIG_XEN_PV=y\n# CONFIG_TIERING is not set\nCONFIG_EXT4_FS=m\n"
+    made = configure_over(tmp_path, base, XEN_PV_SMP=None)
+    assert (made["XEN_PV"], made["TIERING"], made["EXT4_FS"]) == ("n", "y", "m")
+
+
+@pytest.mark.parametrize(("name", "got"), [("TIERING", None), ("XEN_PV", "y")])
+def test_setting_that_kconfig_rejects_in_a_complete_configuration_is_named(
+    empty_cache: Path, tmp_path: Path, name: str, got: str | None
+) -> None:
+    with pytest.raises(KlocError, match=f"CONFIG_{name}=.*is {got or 'not set'}"):
+        configure_over(tmp_path, "CONFIG_XEN_PV=y\n", **{name: got})
+
+
+def test_complete_configuration_that_does_not_change_keeps_its_time(
+    empty_cache: Path, tmp_path: Path
+) -> None:
+    configure_over(tmp_path, "CONFIG_MMU=y\n")
+    config = tmp_path / "objects" / ".config"
+    os.utime(config, (1e9, 1e9))
+    configure_over(tmp_path, "CONFIG_MMU=y\n")
+    assert config.stat().st_mtime == 1e9
+    configure_over(tmp_path, "CONFIG_MMU=n\n")
+    assert config.stat().st_mtime > 1e9
+
+
+def test_environment_and_binds_of_the_build_come_first(empty_cache: Path, tmp_path: Path) -> None:
+    tools = FakeRoot(())
+    above = Bind(tmp_path / "above", Path("/build"))
+    local = {"LOCALVERSION": "-local"}
+    build = Make(cast(Root, tools), tmp_path, tmp_path, environment=local, binds=[above])
+    build.compile("all")
+    ((argv, options),) = tools.ran
+    assert argv[-1] == "all"
+    assert options["env"]["LOCALVERSION"] == "-local"
+    assert options["env"]["KBUILD_BUILD_HOST"] == "kloc"
+    # The directories of the build are mounted in it.
+    assert options["binds"][0] == above
+
+
+def test_packages_have_the_given_control_file_and_changelog(
+    empty_cache: Path, tmp_path: Path
+) -> None:
+    build = make(tmp_path, ["dpkg-deb: building package\n"] * 3)
+    build.package(Path("/build"), 10)
+    ((argv, _),) = cast(FakeRoot, build.tools).ran
+    hook = "--hook-preinit='cp /build/control /build/changelog debian/'"
+    assert argv[-2:] == ["bindeb-pkg", f"DPKG_FLAGS={hook}"]
+    # The next build of the kernel takes as long as before.
+    assert make(tmp_path).expected_steps(70) == 70
 
 
 def test_error_quotes_the_compiler_and_names_the_log(empty_cache: Path, tmp_path: Path) -> None:
