@@ -24,6 +24,7 @@ from kloc.build import (
     initramfs,
     kernel,
     kernel_git,
+    kernel_package,
     kernel_source,
     plugin,
     programs,
@@ -51,6 +52,7 @@ CONTENTS = {
     "ccache": "compiled files",
     "kernel": "built kernels",
     "foreign-kernel": "kernels of --kernel",
+    "kernel-package": "packages of kernels for servers",
     "plugin": "built timing models, and the counter of kloc bench",
     "guest-debian": "Debian packages for the machine",
     "guest": "disk images for the machine",
@@ -58,6 +60,7 @@ CONTENTS = {
     "data": "empty disks for the machine",
     "prepared": "disks that workloads have prepared",
     "packaging": "the Debian root that builds packages",
+    "kernel-packaging": "the Debian root that builds kernels for servers",
     "browser": "the Debian root with the browser that reports are tested in",
     "tables": "results of kloc bench tables",
     "last": "results of the last kloc compare, and its report",
@@ -150,6 +153,8 @@ def _builders() -> Iterator[Callable[[], object]]:
     yield partial(foreign_kernel.prepare, foreign_kernel.TESTED)
     yield browser.browser_root
     yield deb.packaging_root
+    yield kernel_package.packaging_root
+    yield from (partial(_kernel_packages, flavour) for flavour in kernel_package.FLAVOURS)
     workloads: list[Workload] = []
     # A mistake in one file makes all workloads unreadable.
     with suppress(KlocError):
@@ -185,6 +190,10 @@ def _prepare_disks(one: Workload, storage: Storage) -> None:
     parts = prepare_parts(one.packages, (workload.SOURCES / name for name in one.programs))
     for size in (workload.FULL, workload.QUICK):
         prepared.disk(one, size, 1, storage, parts)
+
+
+def _kernel_packages(flavour: str) -> None:
+    kernel_package.Build(flavour).packages()
 
 
 def _build_empty_disk(size: int) -> None:
