@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`kloc kernel`: builds the machine's kernel, and turns it into a git tree and back."""
+"""`kloc kernel`: builds kernels for the machine and for servers, and makes a git tree of one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,25 @@ from pathlib import Path
 
 from kloc.base import paths, terminal
 from kloc.base.errors import UsageError
-from kloc.build import kernel, kernel_git, kernel_source
+from kloc.build import kernel, kernel_git, kernel_package, kernel_source, pins
 from kloc.commands import options, output
 
-ACTIONS = ("build", "checkout", "export")
+ACTIONS = ("build", "package", "checkout", "export")
 
-USAGE = ("[options] build", "[options] checkout DIR", "[options] export DIR")
+USAGE = (
+    "[options] build",
+    "[options] package [DIR]",
+    "[options] checkout DIR",
+    "[options] export DIR",
+)
 
 DESCRIPTION = """\
 build: build the machine's kernel.
+
+package: build Debian packages of a kernel for servers, linux-image and linux-headers, and write \
+them to DIR (default: the current directory). It has Debian's configuration, with all modules, and \
+takes hours. A build that was stopped continues where it was. docs/server.md says how to install \
+the packages.
 
 checkout: create a git tree in DIR, with Debian's source and our patch series as commits.
 
@@ -26,9 +36,16 @@ export: write the commits of the tree in DIR back into kernel/patches and kernel
 
 EXAMPLES = (
     ("kloc kernel build", "what kloc compare does when it is needed"),
+    ("kloc kernel package", "a kernel for servers, in the current directory"),
     ("kloc kernel checkout ~/linux", "edit and commit there, then:"),
     ("kloc kernel export ~/linux", "take the commits over"),
 )
+
+INSTALL = """\
+To install them, as root: apt install {image} {headers}
+Then reboot. The kernel has no signature for Secure Boot, as Debian's key is Debian's alone: turn \
+Secure Boot off, or sign the kernel with a key of your own (docs/server.md, "The kernel")."""
+"""What the user has to know of packages that are complete."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,32 +54,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "action", metavar="ACTION", choices=ACTIONS, help=f"what to do: {', '.join(ACTIONS)}"
     )
-    group.add_argument("directory", nargs="?", type=Path, metavar="DIR", help="the git tree")
+    group.add_argument(
+        "directory",
+        nargs="?",
+        type=Path,
+        metavar="DIR",
+        help="the git tree, or the directory of the packages",
+    )
     group = parser.add_argument_group("kernel")
     group.add_argument(
         "--variant",
         metavar="VARIANT",
         choices=sorted(kernel.VARIANTS),
-        default="machine",
-        help=f"the configuration: {', '.join(sorted(kernel.VARIANTS))} (default: %(default)s)",
+        help=f"build: the configuration: {', '.join(sorted(kernel.VARIANTS))} (default: machine)",
+    )
+    group.add_argument(
+        "--flavour",
+        metavar="FLAVOUR",
+        choices=kernel_package.FLAVOURS,
+        help="package: Debian's configuration: cloud-amd64, for virtual machines, or amd64, for "
+        "all hardware, with four times as many modules (default: cloud-amd64)",
     )
     options.add(parser.add_argument_group("output"), "json", "dry-run")
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what the action says."""
-    if (args.directory is None) != (args.action == "build"):
-        raise UsageError(
-            "kernel build takes no directory"
-            if args.action == "build"
-            else f"kernel {args.action} needs a directory",
-            "; ".join(f"kloc kernel {form}" for form in USAGE),
-        )
+    _check(args)
     output.check(args)
     if args.action == "build":
         return _build(args)
-    if args.json is not None:
-        raise UsageError("--json: only kernel build has results", "leave it out")
+    if args.action == "package":
+        return _package(args)
     if args.action == "export":
         paths.require_checkout("kloc kernel export")
     act, task = {
@@ -77,15 +100,50 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _check(args: argparse.Namespace) -> None:
+    """Raise UsageError if the action does not go with the other arguments."""
+    forms = "; ".join(f"kloc kernel {form}" for form in USAGE)
+    if args.action == "build" and args.directory is not None:
+        raise UsageError("kernel build takes no directory", forms)
+    if args.action in ("checkout", "export"):
+        if args.directory is None:
+            raise UsageError(f"kernel {args.action} needs a directory", forms)
+        if args.json is not None:
+            raise UsageError(
+                "--json: only kernel build and kernel package have results", "leave it out"
+            )
+    for option, action in (("variant", "build"), ("flavour", "package")):
+        if getattr(args, option) is not None and args.action != action:
+            raise UsageError(f"--{option} is an option of kernel {action}", "leave it out")
+
+
 def _build(args: argparse.Namespace) -> int:
+    variant = args.variant or "machine"
     if args.dry_run:
-        print(f"would build the {args.variant} kernel of series {kernel.series_hash(args.variant)}")
+        print(f"would build the {variant} kernel of series {kernel.series_hash(variant)}")
         return 0
-    built = kernel.build(args.variant)
+    built = kernel.build(variant)
     content = {name: str(value) for name, value in asdict(built).items()}
     output.deliver(
         args,
         content,
         lambda: print(f"{built.bzimage}: Linux {built.release}, series {built.series}"),
     )
+    return 0
+
+
+def _package(args: argparse.Namespace) -> int:
+    paths.require_checkout("kloc kernel package")
+    flavour = args.flavour or kernel_package.FLAVOURS[0]
+    directory = (args.directory or Path()).absolute()
+    if args.dry_run:
+        source = pins.read()["linux-source-6.12"]
+        print(
+            f"would build the packages linux-image and linux-headers of Linux {source} with kloc, "
+            f"flavour {flavour}, in {directory}"
+        )
+        return 0
+    built = kernel_package.build(flavour, directory)
+    output.deliver(args, built.described(), lambda: print(built.image, built.headers, sep="\n"))
+    terminal.say(INSTALL.format(image=built.image, headers=built.headers))
     return 0

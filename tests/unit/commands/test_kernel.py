@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from kloc.base.errors import UsageError
+from kloc.build import pins
 from kloc.build.kernel import Kernel
+from kloc.build.kernel_package import Packages, Version
 from kloc.commands import kernel as command
 from support.command import run
 
@@ -54,6 +56,64 @@ def test_json_has_paths_release_and_series(
     assert "bzImage" in capsys.readouterr().out
 
 
+VERSION = Version("6.12.118-1", "amd64", "0123456789abcdef0123", 1795862243)
+
+
+@pytest.fixture
+def packaged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path]]:
+    """The flavours that would have been packaged, with their directories."""
+    built: list[tuple[str, Path]] = []
+
+    def build(flavour: str, directory: Path) -> Packages:
+        built.append((flavour, directory))
+        return Packages(VERSION, directory / "image.deb", directory / "headers.deb")
+
+    monkeypatch.setattr(command.kernel_package, "build", build)
+    return built
+
+
+def test_packages_are_printed_with_how_to_install_them(
+    packaged: list[tuple[str, Path]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("kernel", "package") == 0
+    assert run("kernel", "package", "out", "--flavour", "amd64") == 0
+    assert packaged == [("cloud-amd64", tmp_path), ("amd64", tmp_path / "out")]
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[:2] == [f"{tmp_path}/image.deb", f"{tmp_path}/headers.deb"]
+    said = " ".join(printed.err.split())
+    assert f"apt install {tmp_path}/out/image.deb {tmp_path}/out/headers.deb" in said
+    assert "Secure Boot" in said
+
+
+def test_json_names_the_packages_and_their_kernel(
+    packaged: list[tuple[str, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("kernel", "package", str(tmp_path), "--json")
+    assert json.loads(capsys.readouterr().out) == {
+        "image": f"{tmp_path}/image.deb",
+        "headers": f"{tmp_path}/headers.deb",
+        "release": "6.12.118-kloc20261128.01234567-amd64",
+        "version": "6.12.118-1+kloc20261128.01234567",
+        "debian": "6.12.118-1",
+        "flavour": "amd64",
+        "series": "0123456789abcdef0123",
+    }
+
+
+def test_dry_run_says_what_would_be_packaged(
+    packaged: list[tuple[str, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("kernel", "package", f"{tmp_path}/new", "--dry-run") == 0
+    printed = capsys.readouterr().out
+    assert f"{tmp_path}/new" in printed and "cloud-amd64" in printed
+    assert f"Linux {pins.read()['linux-source-6.12']} " in printed
+    assert not packaged and not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize("action", ["checkout", "export"])
 def test_directory_is_made_absolute(
     action: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -81,6 +141,9 @@ def test_dry_run_does_nothing(
         (["checkout"], "checkout needs a directory"),
         (["export"], "export needs a directory"),
         (["export", "linux", "--json", "-"], "--json"),
+        (["package", "--variant", "debug"], "--variant is an option of kernel build"),
+        (["build", "--flavour", "amd64"], "--flavour is an option of kernel package"),
+        (["checkout", "linux", "--variant", "debug"], "--variant"),
     ],
     ids=" ".join,
 )
