@@ -10,7 +10,7 @@ import pytest
 
 from kloc.base import cache
 from kloc.base.errors import KlocError
-from kloc.build import apt_sources, bootstrap, kernel, kernel_git, kernel_source
+from kloc.build import bootstrap, kernel, kernel_git, kernel_source, pins
 from kloc.build.root import Bind, Root
 from support import made_up_overlay
 
@@ -180,28 +180,52 @@ def test_second_build_is_the_same_to_the_byte(
     assert again.vmlinux.read_bytes() == machine_kernel.vmlinux.read_bytes()
 
 
-APT_LINES = {
-    "trixie": ["deb {mirror} trixie main"],
-    "trixie-security": ["deb {mirror} trixie main", "deb {security} trixie-security main"],
-    "bookworm-backports": ["deb {mirror} bookworm main", "deb {mirror} bookworm-backports main"],
-}
-"""Where apt finds the kernel source of each suite."""
+DOWNLOADS = Path("sources")
+"""The directory of a fetched root with the packages of kernel sources."""
+
+DOWNLOAD = """\
+versions=$(apt-cache madison linux-source-6.12 | cut -d '|' -f 2 | sort -u) &&
+for version in $versions; do
+    ! dpkg --compare-versions $version ge {pinned} ||
+        apt-get --quiet download linux-source-6.12=$version || exit
+done
+"""
+"""Downloads every version that apt offers, from the pinned one on."""
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("suite", APT_LINES)
-def test_series_applies_to_the_kernel_sources_of_debian(
-    tools: Root, tmp_path: Path, suite: str
-) -> None:
-    mirror, security = apt_sources.DEFAULT_MIRROR, apt_sources.DEFAULT_SECURITY_MIRROR
-    lines = [line.format(mirror=mirror, security=security) for line in APT_LINES[suite]]
-    tar = tmp_path / "root.tar"
-    what = f"a root with the kernel source of {suite}"
-    packages = ["linux-source-6.12"]
-    bootstrap.bootstrap(what, packages, tar, seconds=60, variant="extract", lines=lines)
+def test_series_applies_to_the_kernel_sources_of_debian(tools: Root, tmp_path: Path) -> None:
+    """Patches are of the pinned version, and older ones need not have what they change."""
+    tar, command = tmp_path / "root.tar", DOWNLOAD.format(pinned=pins.read()["linux-source-6.12"])
+    bootstrap.bootstrap(
+        "a root with all kernel sources of Debian",
+        (),
+        tar,
+        seconds=60,
+        variant="custom",
+        hook=bootstrap.fetch_hook(command, DOWNLOADS),
+    )
     with tarfile.open(tar) as tree:
-        tree.extract(f"./{kernel_source.ARCHIVE}", tmp_path)
-    kernel_source.unpack(tmp_path / kernel_source.ARCHIVE, tmp_path)
-    (tmp_path / "changed").mkdir()
-    kernel_source.apply_series(tools, tmp_path / "source", tmp_path / "changed")
-    cache.remove(tmp_path / "source")
+        names = [name for name in tree.getnames() if name.endswith(".deb")]
+        tree.extractall(tmp_path, [tree.getmember(name) for name in names])
+    tar.unlink()
+    assert names
+    for name in names:
+        apply_to(tools, tmp_path / name, tmp_path / "version")
+
+
+def apply_to(tools: Root, package: Path, directory: Path) -> None:
+    """Apply the series to the kernel source in a package; `directory` is used and removed."""
+    directory.mkdir()
+    inside, mounted = Path("/source.deb"), Path("/build")
+    tools.run(
+        ["dpkg-deb", "--extract", str(inside), str(mounted)],
+        binds=[Bind(package, inside), Bind(directory, mounted)],
+    )
+    kernel_source.unpack(directory / kernel_source.ARCHIVE, directory)
+    (directory / "changed").mkdir()
+    try:
+        kernel_source.apply_series(tools, directory / "source", directory / "changed")
+    except KlocError as error:
+        pytest.fail(f"{package.name}: {error.message}")
+    cache.remove(directory)
