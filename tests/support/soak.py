@@ -58,6 +58,7 @@ MINUTES: dict[str, float] = {
     f"{DEBUG}selftests_of_topologies_cause_no_reports[one_tier]": 2,
     f"{DEBUG}relocatable_slabs_cause_no_reports[debug-rt]": 2,
     f"{DEBUG}relocatable_slabs_cause_no_reports[debug-kcsan]": 4,
+    "tests/soak/test_kernel_package.py": 6,
     "tests/soak/test_moves.py::test_pages_move_under_load[2-ext4]": 10,
     "tests/soak/test_moves.py::test_pages_move_under_load[4-xfs]": 12,
     "tests/soak/test_moves.py::test_pages_move_under_load[8-tmpfs]": 12,
