@@ -78,6 +78,7 @@ ROOTED = {
     "commands/inventory.py",
     "commands/test.py",
     "build/deb.py",
+    "build/kernel_package.py",
 }
 """The modules that name the root of the checkout, for what only a checkout has."""
 

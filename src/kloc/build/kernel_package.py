@@ -273,7 +273,7 @@ class Build:
             space.check_package(objects)
             self._build(tree.source, objects, draft)
             # Nobody can sign other modules for this kernel.
-            (objects / SIGNING_KEY).unlink()
+            (objects / SIGNING_KEY).unlink(missing_ok=True)
 
     @contextmanager
     def _tree(self) -> Iterator[WorkTree]:
