@@ -84,7 +84,7 @@ def test_a_daemon_that_ends_early_fails_the_run_with_its_last_lines(tmp_path: Pa
 def test_damo_runs_and_is_told_how_much_fast_memory_is_free(tmp_path: Path) -> None:
     """How much it moves is DAMON's draw: in a machine this small it has few regions."""
     path = tmp_path / "run.json"
-    script = f'perl -e \'$memory = "x" x (64 << 20); sleep 1\' & sleep 0.5\n{DAMON_SAYS}'
+    script = f"perl -e '$memory = \"x\" x (64 << 20); sleep 1' & sleep 0.5\n{DAMON_SAYS}"
     done = kloc_run("--policy", "damo-tier", "--json", path, "--", "sh", "-ec", script)
     (demotes, free), (promotes, used) = (line.split() for line in done.stdout.splitlines()[:2])
     assert demotes == promotes == "on"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,12 @@ def make(root: Path) -> Path:
     return root
 
 
+def _heed_signals() -> None:
+    """Undo that a shell has started the tests in the background, or nohup: both ignore signals."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start(root: Path, *argv: str) -> subprocess.Popen[str]:
     """Start a kloc on the made-up server under `root`."""
     return subprocess.Popen(
@@ -69,6 +76,7 @@ def start(root: Path, *argv: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_heed_signals,
     )
 
 

@@ -86,7 +86,15 @@ def run(args: argparse.Namespace) -> int:
         )
     output.check(args)
     if args.bound is not None:
+        if given := scheme_arguments.monitoring_given(args, idle.ATTRIBUTES):
+            raise UsageError(f"{', '.join(given)}: --bound does not use DAMON", "leave it out")
         return cold_bound.show(args)
+    if args.duration is not None and args.duration < THRESHOLDS[0]:
+        raise UsageError(
+            f"--for {_text(args.duration)}: memory that was not accessed for {THRESHOLDS[0]} s "
+            "takes longer to observe",
+            f"give a longer time: the thresholds are {', '.join(map(_text, THRESHOLDS))}",
+        )
     attributes = scheme_arguments.attributes(args)
     damon.check()
     cold.check()

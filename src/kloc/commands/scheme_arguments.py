@@ -65,6 +65,17 @@ def add_monitoring(parser: argparse.ArgumentParser, defaults: Attributes = DEFAU
     )
 
 
+def monitoring_given(args: argparse.Namespace, defaults: Attributes = DEFAULTS) -> list[str]:
+    """Return the options of `add_monitoring` that are given: whose value is not the default."""
+    values = {
+        "sampling": defaults.sampling_us,
+        "aggregation": defaults.aggregation_us,
+        "update": defaults.update_us,
+        "regions": (defaults.min_regions, defaults.max_regions),
+    }
+    return [f"--{name}" for name, default in values.items() if getattr(args, name) != default]
+
+
 def attributes(args: argparse.Namespace) -> Attributes:
     """Return what the options of `add_monitoring` say. Raises UsageError if DAMON refuses it."""
     if args.sampling > args.aggregation:

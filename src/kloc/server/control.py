@@ -48,8 +48,8 @@ class Record:
     """What kloc has set: by which policy and kloc.toml, and the values from before, by file.
 
     `limits` are those of `kloc limit`, which no kloc.toml has. `complete` is false while settings
-    are written or a policy is tried, and after a kill. `daemon` is the policy whose daemon runs, None
-    without one.
+    are written or a policy is tried, and after a kill. `daemon` is the policy whose daemon runs,
+    None without one.
     """
 
     policy: str = ""

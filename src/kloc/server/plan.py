@@ -74,6 +74,11 @@ def refusals(config: Config) -> Iterator[KlocError]:
         yield KlocError(f"{own}: {error.message}", error.hint)
         return
     if policy.of_kernel not in (None, *tiering.names()):
+        try:
+            tiering.check_kernel()
+        except KlocError as error:
+            yield KlocError(f"policy {policy.of_kernel}: {error.message}", error.hint)
+            return
         yield KlocError(
             f"this kernel, Linux {os.uname().release}, has no policy {policy.of_kernel}; it has "
             f"{', '.join(tiering.names())}",

@@ -31,9 +31,7 @@ SAMPLED, LEAVING, COLD, BACK, JOINING = "sampled", "leaving", "cold", "back", "j
 """The states of a region: looked at in this period, on the way to slow memory, in slow memory, on
 the way back, and to become a huge page again."""
 
-HOW_TO_SELECT = (
-    f"as root: echo 0 >/proc/sys/kernel/numa_balancing; echo {POLICY} >/{tiering.POLICY}"
-)
+HOW_TO_SELECT = f"as root: kloc on --policy {POLICY}"
 
 NODE = re.compile(r"node (\d+) regions (\d+) sample (\d+)")
 GROUP = re.compile(r"group (\d+) .*\bcold (\d+)")

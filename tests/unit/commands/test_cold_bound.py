@@ -139,7 +139,7 @@ def test_another_policy_is_refused_with_how_to_select_this_one(host: Host) -> No
     (host.root / "sys/kernel/mm/tiering/policy").write_text("naive\n")
     with pytest.raises(KlocError, match="selected policy is naive") as error:
         run("cold", "--bound", "3")
-    assert "echo thermostat >/sys/kernel/mm/tiering/policy" in str(error.value.hint)
+    assert "kloc on --policy thermostat" in str(error.value.hint)
 
 
 def test_a_policy_that_counts_regions_too_will_do(host: Host) -> None:

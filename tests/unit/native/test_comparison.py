@@ -19,7 +19,7 @@ from support.made_up_tiers import needs_namespaces
 
 pytestmark = needs_namespaces
 
-LONG = 900.0
+LONG = 300.0
 """Seconds that nothing takes here, however busy the host is."""
 
 POLICIES = ("stock", "tpp", "kloc")
