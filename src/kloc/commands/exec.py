@@ -43,12 +43,16 @@ def run(args: argparse.Namespace) -> int:
 def replace_process(program: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     """Execute the program in this process. Raises KlocError if it cannot be executed."""
     # Python ignores these signals, and an executed program inherits what is ignored.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
+    before = {
+        number: signal.signal(number, signal.SIG_DFL)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ)
+    }
     sys.stdout.flush()
     try:
         os.execvpe(program[0], list(program), environment)
     except OSError as error:
+        for number, handler in before.items():
+            signal.signal(number, handler)
         raise cannot_execute(program[0], error) from error
 
 

@@ -116,6 +116,8 @@ def test_command_that_cannot_be_executed_has_the_status_of_shells(
         command.replace_process([program], {"PATH": "/usr/bin:/etc/passwd"})
     assert error.value.status == status
     assert error.value.hint
+    # This process goes on, as before: a pipe without a reader does not end it.
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN
 
 
 @pytest.mark.parametrize("before", [None, "", "/a:/b"])
