@@ -44,8 +44,7 @@ def replace_process(program: Sequence[str], environment: Mapping[str, str]) -> N
     """Execute the program in this process. Raises KlocError if it cannot be executed."""
     # Python ignores these signals, and an executed program inherits what is ignored.
     before = {
-        number: signal.signal(number, signal.SIG_DFL)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ)
+        number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGPIPE, signal.SIGXFSZ)
     }
     sys.stdout.flush()
     try:

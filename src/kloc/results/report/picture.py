@@ -25,7 +25,7 @@ from kloc.results.report.figure import COLORS, STYLE, saved, short
 from kloc.results.report.headline import headline, sentence
 from kloc.results.report.kinds import Group
 from kloc.results.report.standalone import printable, standalone
-from kloc.results.table import LOWER, UPPER
+from kloc.results.rows import LOWER, UPPER
 from kloc.results.versions import COMMIT
 
 if TYPE_CHECKING:
