@@ -88,7 +88,8 @@ def test_damo_runs_and_is_told_how_much_fast_memory_is_free(tmp_path: Path) -> N
     done = kloc_run("--policy", "damo-tier", "--json", path, "--", "sh", "-ec", script)
     (demotes, free), (promotes, used) = (line.split() for line in done.stdout.splitlines()[:2])
     assert demotes == promotes == "on"
-    assert 0 < int(free) < 10_000
+    # None may be: what the low watermark keeps does not count.
+    assert 0 <= int(free) < 10_000
     # They were told one after the other, from one look.
     assert abs(int(free) + int(used) - 10_000) < 100
     run = read_run(path)

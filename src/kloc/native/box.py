@@ -11,6 +11,7 @@ network.
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -66,6 +67,9 @@ done
 
 LAST_LINES = 15
 """How many lines of a failed script's output an error quotes."""
+
+POLL_SECONDS = 0.2
+"""How late a signal may be heard."""
 
 END_SECONDS = 30.0
 """How long the kernel may take to end all processes of a namespace."""
@@ -189,6 +193,9 @@ class Box:
         """Wait until the agent tells the status of a script, and return it."""
         assert self._agent is not None and self._agent.stdout is not None
         with heard():
+            # Not only by reading: a signal may come just before the call, and not interrupt it.
+            while not select.select([self._agent.stdout], [], [], POLL_SECONDS)[0]:
+                pass
             line = self._agent.stdout.readline()
         if not line:
             raise KlocError(
