@@ -35,7 +35,6 @@ export: write the commits of the tree in DIR back into kernel/patches and kernel
 """
 
 EXAMPLES = (
-    ("kloc kernel build", "what kloc compare does when it is needed"),
     ("kloc kernel package", "a kernel for servers, in the current directory"),
     ("kloc kernel checkout ~/linux", "edit and commit there, then:"),
     ("kloc kernel export ~/linux", "take the commits over"),
