@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from kloc.base import progress, terminal
+from kloc.base.debian import is_installed
 from kloc.base.errors import KlocError, disk_full
 
 ETC = Path("/etc")
@@ -30,7 +31,7 @@ LAST_LINES = 10
 def missing() -> list[str]:
     """Return the PACKAGES that are not installed."""
     # Without dpkg, packages have other names: look for their programs and files.
-    is_present = _is_installed if shutil.which("dpkg-query") else _has_files
+    is_present = is_installed if shutil.which("dpkg-query") else _has_files
     return [name for name in PACKAGES if not is_present(name)]
 
 
@@ -39,12 +40,6 @@ def _has_files(package: str) -> bool:
     if package == KEYRING:
         return any(KEYRINGS.glob(f"{KEYRING}.*"))
     return shutil.which(PROGRAMS[package]) is not None
-
-
-def _is_installed(package: str) -> bool:
-    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]
-    found = subprocess.run(query, capture_output=True, text=True, check=False)
-    return found.returncode == 0 and found.stdout == "installed"
 
 
 def install_missing() -> None:

@@ -45,7 +45,8 @@ def require(names: Sequence[str]) -> None:
 
     Raises KlocError, with the command that installs them, if some are missing otherwise.
     """
-    missing = [name for name in names if name not in versions(names)]
+    installed = versions(names)
+    missing = [name for name in names if name not in installed]
     if not missing:
         return
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *missing]

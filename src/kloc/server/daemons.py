@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kloc.base import daemon, numa
 from kloc.base.daemon import Daemon
+from kloc.base.debian import is_installed
 from kloc.base.errors import KlocError
 from kloc.server import system
 from kloc.server.system import path_of, read
@@ -181,8 +182,7 @@ def _not_installed(packages: Sequence[str]) -> list[str]:
     """Return those of the Debian packages that are not installed; none where there is no dpkg."""
     if shutil.which("dpkg-query") is None:
         return []
-    show = ["dpkg-query", "--show", "--showformat=${db:Status-Status}"]
-    return [name for name in packages if _run([*show, name]).stdout != "installed"]
+    return [name for name in packages if not is_installed(name)]
 
 
 def _run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
