@@ -6,9 +6,11 @@ Whoever reads a file meanwhile sees its old content or the new, never a part of 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,23 @@ def read_text(path: Path, option: str) -> str:
     except OSError as error:
         hint = HINTS.get(error.errno or 0, "name a text file")
         raise KlocError(f"{option} {path}: {error.strerror}", hint) from error
+
+
+@contextmanager
+def locked(path: Path, busy: KlocError | None = None) -> Iterator[None]:
+    """Hold the lock of a file, which is made if missing, during the block.
+
+    Wait while another process holds it, or raise `busy` if that is given. Raises OSError if the
+    file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+        except BlockingIOError as error:
+            assert busy is not None
+            raise busy from error
+        yield
 
 
 def draft_of(path: Path) -> Path:

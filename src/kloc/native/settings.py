@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from kloc.base.errors import KlocError, UsageError, unknown
-from kloc.server import control, plan, policy_files
+from kloc.server import control, plan, policy_files, system
 from kloc.server.control import State
-from kloc.server.system import AS_ROOT, path_of
 
 DEFAULT = ("stock", "tpp", "kloc")
 """The policies that are compared if nobody names any."""
@@ -86,17 +84,6 @@ def policy(name: str, before: State) -> Iterator[tuple[str, ...]]:
 @contextmanager
 def alone() -> Iterator[None]:
     """Refuse to run beside another comparison, which would change settings, too."""
-    path = path_of(LOCK)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
-    except OSError as error:
-        raise KlocError(f"cannot write {LOCK}: {error.strerror}", AS_ROOT) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise KlocError(
-                "another kloc compare --native is running", "wait until it is done"
-            ) from error
+    busy = KlocError("another kloc compare --native is running", "wait until it is done")
+    with system.locked(LOCK, busy):
         yield

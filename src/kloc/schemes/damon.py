@@ -9,7 +9,6 @@ recorded in RECORD, so that `kloc scheme stop` can restore it even if kloc was k
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import signal
@@ -287,15 +286,8 @@ def path_of(path: str) -> Path:
 @contextmanager
 def _locked() -> Iterator[None]:
     """Keep other kloc from changing DAMON during the block. Raises KlocError if one does."""
-    path = path_of(LOCK)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise KlocError(
-                "another kloc is using DAMON", "let it end, or end it with Ctrl-C"
-            ) from error
+    busy = KlocError("another kloc is using DAMON", "let it end, or end it with Ctrl-C")
+    with files.locked(path_of(LOCK), busy):
         yield
 
 

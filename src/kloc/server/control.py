@@ -10,12 +10,11 @@ before they are restored.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import re
 import signal
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -396,17 +395,7 @@ def _save(record: Record) -> None:
 @contextmanager
 def _locked(needed: bool = True) -> Iterator[None]:
     """Let other kloc that change settings wait during the block, if that is needed."""
-    if not needed:
-        yield
-        return
-    path = path_of(LOCK)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
-    except OSError as error:
-        raise KlocError(f"cannot write {LOCK}: {error.strerror}", AS_ROOT) from error
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with system.locked(LOCK) if needed else nullcontext():
         yield
 
 

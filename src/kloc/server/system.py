@@ -4,7 +4,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from kloc.base import files
+from kloc.base.errors import KlocError
 
 ROOT = Path("/")
 """The directory that all paths are relative to; tests set another one."""
@@ -23,6 +28,20 @@ def read(path: str | Path) -> str | None:
 def path_of(path: str) -> Path:
     """Return an absolute path below ROOT."""
     return ROOT / path.lstrip("/")
+
+
+@contextmanager
+def locked(path: str, busy: KlocError | None = None) -> Iterator[None]:
+    """Hold the lock of a file below ROOT during the block, as `files.locked` does.
+
+    Raises KlocError if the file cannot be written.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(files.locked(path_of(path), busy))
+        except OSError as error:
+            raise KlocError(f"cannot write {path}: {error.strerror}", AS_ROOT) from error
+        yield
 
 
 def write(path: str, text: str) -> None:
