@@ -109,18 +109,10 @@ kloc_make_short() {
 	kloc_set_mark "0.7 * free"
 }
 
-# kloc_fill MIB: fill fast memory with pages that cannot move, except for MIB MiB
+# kloc_fill MIB: fill fast memory with pages that cannot move, except for MIB MiB, until
+# tiering_fill_end
 kloc_fill() {
-	[ "$(tiering_free "$fast")" -gt $(($1 * 1024)) ] ||
-		tiering_skip "needs $1 MiB of free fast memory"
-	mkdir "$dir/filling"
-	mount -t tmpfs -o mpol=bind:"$fast",size=100% tmpfs "$dir/filling" ||
-		tiering_skip "needs tmpfs"
-	head -c $((($(tiering_free "$fast") - $1 * 1024) * 1024)) /dev/zero >"$dir/filling/file"
-}
-
-kloc_fill_end() {
-	umount "$dir/filling" 2>/dev/null
+	tiering_fill "$fast" $(($1 * 1024))
 }
 
 # kloc_press MIB: have kswapd want so much room in fast memory; it is woken by kloc_wake

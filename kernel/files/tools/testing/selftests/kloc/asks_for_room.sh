@@ -10,7 +10,7 @@ kloc_begin 3
 
 tiering_clean() {
 	wait
-	kloc_fill_end
+	tiering_fill_end
 	exec 3<&-
 }
 

@@ -8,7 +8,7 @@
 kloc_begin 4
 
 tiering_clean() {
-	kloc_fill_end
+	tiering_fill_end
 }
 
 # The disk of the file system that the test's files are on.
@@ -58,7 +58,7 @@ tiering_check "unused pages leave" tiering_wait 10 has_left
 tiering_note "$(($(demoted) - before)) pages of block devices were demoted, $(pages fast) are left"
 left=$(($(pages fast) + 1000))
 # There is room again, up to the mark.
-kloc_fill_end
+tiering_fill_end
 echo 10 >$scale
 tiering_check "pages that are used in scan after scan come back" \
 	tiering_wait 10 has_come_back

@@ -19,7 +19,7 @@ tiering_clean() {
 	rm -f "$dir/cache"
 	tiering_wait 10 rmdir "$groups/kloc-boosted"
 	umount "$dir/ram" 2>/dev/null
-	kloc_fill_end
+	tiering_fill_end
 }
 
 count() { # NAME: of /proc/vmstat
@@ -45,7 +45,7 @@ runs_in() {
 	before=$(count pageoutrun)
 	for round in $(seq "$1"); do
 		last=$(count pageoutrun)
-		head -c 524288 /dev/zero >>"$dir/filling/more"
+		head -c 524288 /dev/zero >>"$dir/filling$fast/more"
 		[ "$(tiering_free "$fast")" -gt 8192 ] || tiering_wait 1 has_run_since "$last"
 		runs=$(($(count pageoutrun) - before))
 		[ $runs -lt "$2" ] && ! has_given_up || break

@@ -9,7 +9,7 @@
 kloc_begin 5
 
 tiering_clean() {
-	kloc_fill_end
+	tiering_fill_end
 }
 
 slow_pages() { # FILE

@@ -161,6 +161,22 @@ tiering_free() { # NODE: print how many KiB of a node are free
 	awk '$3 == "MemFree:" { print $4 }' /sys/devices/system/node/node"$1"/meminfo
 }
 
+# tiering_fill NODE KIB: fill a node with pages that cannot move, except for KIB KiB, until
+# tiering_fill_end
+tiering_fill() {
+	local folder="$dir/filling$1"
+
+	[ "$(tiering_free "$1")" -gt "$2" ] ||
+		tiering_skip "needs $2 KiB of free memory on node $1"
+	mkdir "$folder"
+	mount -t tmpfs -o mpol=bind:"$1",size=100% tmpfs "$folder" || tiering_skip "needs tmpfs"
+	head -c $((($(tiering_free "$1") - $2) * 1024)) /dev/zero >"$folder/file"
+}
+
+tiering_fill_end() { # of all nodes
+	umount "$dir"/filling* 2>/dev/null
+}
+
 tiering_tier_of() { # NODE: print the nodes of its tier
 	local list range
 

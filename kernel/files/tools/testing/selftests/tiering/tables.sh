@@ -14,11 +14,7 @@ tiering_begin 6
 tiering_save $scale
 
 tiering_clean() {
-	local node
-
-	for node in $(tiering_tier_of "$fast"); do
-		umount "$dir/tmpfs$node" 2>/dev/null
-	done
+	tiering_fill_end
 }
 
 pages() { # NODE COUNTER: print how many pages are in the nodes of its tier
@@ -81,12 +77,7 @@ are_new_stacks_on() {
 # The free memory of each node is between the watermarks min and high.
 tiering_drop_caches
 for node in $(tiering_tier_of "$fast"); do
-	mkdir "$dir/tmpfs$node"
-	mount -t tmpfs -o mpol=bind:"$node",size=100% tmpfs "$dir/tmpfs$node" ||
-		tiering_skip "needs tmpfs"
-	[ "$(tiering_free "$node")" -gt 24576 ] ||
-		tiering_skip "needs 24 MiB of free memory on node $node"
-	head -c $((($(tiering_free "$node") - 24576) * 1024)) /dev/zero >"$dir/tmpfs$node/filling"
+	tiering_fill "$node" 24576
 done
 echo 3000 >$scale
 
