@@ -163,6 +163,8 @@ def workloads() -> Iterable[Workload]:
             summary=summary,
             packages=("rocksdb-tools",),
             programs=("rocksdb_clients.c",),
+            not_native="its program does not compile with the RocksDB of Debian 12; with that of "
+            "Debian 13, nobody has tried it there",
             prepare=partial(_prepare, steady=steady),
             setup=partial(_setup, open_files=open_files, steady=steady),
             warm_up=_warm_up,
