@@ -55,7 +55,7 @@ echo 1 >$damon/nr_kdamonds; echo 1 >$damon/0/contexts/nr_contexts
 part before; untouched
 # Each interval is parsed in Python, which takes most of the test's time.
 cold="kloc cold --sampling 100ms --aggregation 500ms --regions 100-200"
-part process; $cold --pid $work --for 10s --json - 2>/run/said
+part process; $cold --pid $work --for 15s --json - 2>/run/said
 part said; cat /run/said
 part after; untouched
 # A shell lets what it starts in the background ignore SIGINT.
@@ -63,7 +63,7 @@ part cgroup
 env --default-signal=INT $cold --cgroup /cold --json - 2>/run/said & sleep 2.5
 kill -INT $!; wait $!
 part afterwards; untouched
-part all; $cold --all --for 1s 2>/run/said
+part all; $cold --all --for 10s 2>/run/said
 part user
 export KLOC_CACHE=/tmp/cache
 setpriv --reuid 1000 --clear-groups kloc cold --pid $work 2>&1 || echo refused

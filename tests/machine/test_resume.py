@@ -21,10 +21,10 @@ TIMEOUT_SECONDS = 600
 
 def start(*options: object) -> subprocess.Popen[str]:
     """Start a comparison of all-slow and the oracle, which follows from it."""
-    program = [sys.executable, PROJECT / "tests/support/tiny_workload.py", "compare", "tiny"]
+    program = [sys.executable, "-m", "support.tiny_workload", "compare", "tiny"]
     search = os.pathsep.join(str(PROJECT / name) for name in ("src", "tests"))
     return subprocess.Popen(
-        [*map(str, program), "--policies=all-slow,oracle", *map(str, options)],
+        [*program, "--policies=all-slow,oracle", *map(str, options)],
         env={**os.environ, "PYTHONPATH": search},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -225,7 +225,7 @@ def test_status_shows_totals_of_contexts(seen: dict[str, str]) -> None:
     assert files["number"] > 3000 and 0 < files["active"] < 100
     assert files["slow"] >= 409600 // PAGE
     assert status["placed"]["fast"] > 20000000 // PAGE
-    assert set(status["counts"]) == {"anon", "file", "blockdev", "slab", "kernel"}
+    assert set(status["counts"]) == {"anon", "file", "blockdev", "slab", "socket", "kernel"}
     table = seen["status"]
     assert re.search(r"^policy +kloc, Linux 6\.12\.", table)
     assert re.search(r"^ placed, fast +\d", table, re.M)

@@ -13,7 +13,7 @@ from kloc.base.errors import KlocError
 from kloc.results import report
 from kloc.results.report.figure import COLORS
 from support import golden
-from support.html import Html
+from support.parsed_html import Html
 from support.made_up import comparison, document, object_document, oracle, run
 
 EVIL = "<script>alert('$x$')</script>\x07\ud800&\"quoted\""
