@@ -146,7 +146,9 @@ def test_rocksdb_clients_do_as_many_operations_of_each_kind_as_asked(tools: Root
     assert [line for line in printed if not line.startswith("time ")] == [
         "ready",
         *(f"{kind} 700" for kind in kinds),
+        *(f"times {kind}" for kind in kinds),
         *(f"{kind} 140" for kind in kinds),
+        *(f"times {kind}" for kind in kinds),
         "keys 500",
     ]
 
