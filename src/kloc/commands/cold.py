@@ -55,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--cgroup",
         metavar="PATH",
-        help="observe the processes of this cgroup and of those below it, such as /system.slice",
+        help="observe the processes of this cgroup and of those below it: its path, such as "
+        "/system.slice, or the name of its unit",
     )
     group.add_argument(
         "--all", action="store_true", help="observe all memory of processes, and the page cache"

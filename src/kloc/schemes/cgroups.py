@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from kloc.base import unit_cgroups
 from kloc.base.errors import KlocError
 from kloc.schemes import damon
 from kloc.schemes.scheme import Filter, Scheme
@@ -23,16 +24,16 @@ MOUNTS = "/proc/self/mounts"
 def resolved(schemes: Sequence[Scheme]) -> list[Scheme]:
     """Return the schemes with the paths of cgroups as DAMON compares them.
 
-    A path may begin with the directory where cgroups are mounted. Raises KlocError if a cgroup does
-    not exist, or has no memory controller.
+    A path may begin with the directory where cgroups are mounted; the name of a unit stands for its
+    path. Raises KlocError if a cgroup does not exist, or has no memory controller.
     """
     return [replace(one, filters=tuple(map(_resolved, one.filters))) for one in schemes]
 
 
 def folder(text: str) -> Path:
-    """Return the directory of a cgroup, named by its path like those of schemes.
+    """Return the directory of a cgroup, named like those of schemes.
 
-    Raises KlocError if it does not exist.
+    Raises KlocError if it does not exist, or if several units have the name.
     """
     mount, path = _located(text)
     return damon.path_of(f"{mount}{path}")
@@ -57,14 +58,17 @@ def _resolved(one: Filter) -> Filter:
 def _located(text: str) -> tuple[str, str]:
     """Return where cgroups are mounted, and the path of a cgroup below that."""
     mount = _mount()
-    path = posixpath.normpath(f"/{text.strip('/')}")
-    if path == mount or path.startswith(f"{mount}/"):
-        path = path.removeprefix(mount) or "/"
+    if "/" in text:
+        path = posixpath.normpath(f"/{text.strip('/')}")
+        if path == mount or path.startswith(f"{mount}/"):
+            path = path.removeprefix(mount) or "/"
+    else:
+        path = unit_cgroups.path_of(damon.path_of(mount), text)
     if not damon.path_of(f"{mount}{path}").is_dir():
         raise KlocError(
             f"there is no cgroup {path}: {mount}{path} does not exist",
-            "name an existing one by its path below "
-            f"{mount}, such as /system.slice; systemd-cgls lists cgroups",
+            f"name an existing one by its path below {mount}, such as /system.slice, or by the name "
+            "of its unit; systemd-cgls lists cgroups",
         )
     return mount, path
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import glob
-
+from kloc.base import unit_cgroups
 from kloc.base.errors import KlocError
 from kloc.server import contexts, system
 from kloc.server.system import read
@@ -36,11 +35,7 @@ def find(name: str) -> str:
     elif "/" in name:
         path = "/" + name.removeprefix(f"/{contexts.CGROUPS}").strip("/")
     else:
-        found = sorted(one for one in root.rglob(glob.escape(name)) if one.is_dir())
-        if len(found) > 1:
-            listed = ", ".join(f"/{one.relative_to(root)}" for one in found)
-            raise KlocError(f"{len(found)} cgroups are called {name}: {listed}", "name one path")
-        path = f"/{found[0].relative_to(root)}" if found else f"/{name}"
+        path = unit_cgroups.path_of(root, name)
     if ".." in path.split("/") or not (root / path.strip("/")).is_dir():
         raise KlocError(f"there is no cgroup {name}", LISTED)
     return path

@@ -47,6 +47,17 @@ def test_paths_are_as_damon_compares_them(path: str, monkeypatch: Any, tmp_path:
     assert value(path) == "/a/b"
 
 
+def test_a_unit_stands_for_its_path(monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setattr(damon, "ROOT", tmp_path)
+    slices = [f"/sys/fs/cgroup/{name}.slice" for name in ("system", "user")]
+    make(tmp_path, V2, f"{slices[0]}/my.service", *(f"{one}/twice.service" for one in slices))
+    assert value("my.service") == "/system.slice/my.service"
+    with pytest.raises(KlocError, match="2 cgroups are called twice.service: /system.slice/tw"):
+        value("twice.service")
+    with pytest.raises(KlocError, match="there is no cgroup /none.service"):
+        value("none.service")
+
+
 def test_the_root_is_a_cgroup(monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setattr(damon, "ROOT", tmp_path)
     make(tmp_path, V2, "/sys/fs/cgroup", controlled=False)
