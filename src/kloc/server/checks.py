@@ -53,6 +53,9 @@ DAMON_MODULES = {
 
 KDAMONDS = "sys/kernel/mm/damon/admin/kdamonds"
 
+CONFLICT = "two that move the same pages undo each other's work"
+"""Why another mechanism is a problem while a policy runs."""
+
 IDLE_ACTIONS = ("", "stat")
 """Actions of DAMON's schemes that change nothing."""
 
@@ -141,7 +144,9 @@ def _kernel() -> Finding:
     try:
         tiering.check_kernel()
     except KlocError as error:
-        remedy = "boot kloc's kernel; on this one, kloc on --policy tpp sets Linux's own tiering"
+        remedy = "boot kloc's kernel"
+        if numa.read_fast_and_slow(system.ROOT) is not None:
+            remedy += "; on this one, kloc on --policy tpp sets Linux's own tiering"
         return Finding("kernel", False, error.message, remedy)
     release, names = os.uname().release, ", ".join(tiering.names())
     return Finding("kernel", True, f"Linux {release} of kloc, with the policies {names}")
@@ -239,6 +244,8 @@ def _policy() -> Finding:
         remedy = "kloc on, or systemctl enable --now kloc" if own else "kloc on --policy tpp"
         if selected != tiering.NONE:
             return Finding(what, True, f"{selected} is selected, not by kloc on")
+        if numa.read_fast_and_slow(system.ROOT) is None:
+            return Finding(what, True, "kloc is off; it needs two tiers first")
         return Finding(what, False, "kloc is off, and no policy is selected", remedy)
     by = record.config or "default settings"
     if not record.complete:
@@ -306,11 +313,13 @@ def _others() -> Finding:
     found = [*_other_kernel_parts(), *_other_programs()]
     if not found:
         return Finding(what, True, "nothing else moves memory between nodes")
+    off = control.recorded() is None and tiering.selected() == tiering.NONE
     return Finding(
         what,
         False,
         "; ".join(problem for problem, _ in found),
-        "two that move the same pages undo each other's work: "
+        ("before kloc on, end what moves the same pages" if off else CONFLICT)
+        + ": "
         + "; ".join(dict.fromkeys(remedy for _, remedy in found)),
     )
 

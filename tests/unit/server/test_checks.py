@@ -92,6 +92,17 @@ def test_one_node_needs_slow_memory_online(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "daxctl" in tiers.remedy
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_kloc_on_is_not_advised_where_there_are_no_tiers(
+    own: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    make(monkeypatch, tmp_path, ((0,),))
+    if not own:
+        (tmp_path / "sys/kernel/mm/tiering/policy").unlink()
+    assert found("policy").state == "kloc is off; it needs two tiers first"
+    assert not any("kloc on" in one.remedy for one in checks.findings())
+
+
 def test_nodes_in_one_tier_without_figures_are_the_firmwares_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -231,6 +242,11 @@ def test_other_mechanisms_are_named(
     write(server, path, text)
     others = found("other mechanisms")
     assert state in others.state and remedy in others.remedy
+    assert others.remedy.startswith("two that move the same pages undo each other's work: ")
+    control.turn_off()
+    others = found("other mechanisms")
+    assert state in others.state
+    assert others.remedy.startswith("before kloc on, end what moves the same pages: ")
 
 
 def test_schemes_of_damon_that_act_are_named(server: Path) -> None:
