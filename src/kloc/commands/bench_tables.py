@@ -83,9 +83,15 @@ class Store:
         return picture.render(printed.with_ratios(self.only(table), table.against))
 
     def only(self, table: Wanted) -> dict[str, Any]:
-        """Return the document with the runs of a table alone. None of them may be missing."""
+        """Return the document with the runs of a table alone. None of them may be missing.
+
+        Spreads are what the workloads' files say now: they follow from these runs, and so are
+        written into the files after them.
+        """
         content = self._contents[table.series]
-        return {**content, "runs": table.chosen(content["runs"])}
+        spreads = {name: workload.load(name).spread for name in table.workload_names}
+        runs = table.chosen(content["runs"])
+        return {**content, "runs": [{**run, "spread": spreads[run["workload"]]} for run in runs]}
 
     def measure(self, table: Wanted, commit: str, saved: Callable[[], None]) -> None:
         """Measure what a table lacks. Raises KlocError if a run failed, Interrupted on Ctrl-C."""

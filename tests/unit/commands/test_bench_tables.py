@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from kloc.base import checkout, terminal
 from kloc.base.errors import KlocError, UsageError
 from kloc.commands import bench_tables
+from kloc.measure import workload
 from kloc.measure.runner import Interrupted
 from kloc.results import marked
 from support import fake_machines
@@ -104,6 +106,21 @@ def test_all_runs_are_measured_once_and_all_tables_written(
     (row,) = [line for line in shown(project)["spread"] if line.startswith("| `shift`")]
     value = float(printed.partition("workload shift: spread=")[2].split()[0])
     assert row.endswith(f" {100 * value:.1f} % |")
+
+
+def test_tables_go_by_the_spread_that_the_workload_states_now(
+    project: Path, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables(results)
+    unknown = "one seed: cannot tell"
+    assert any(unknown in line for line in shown(project)["top"])
+    stating = replace(workload.load("redis"), spread=0.001)
+    load = workload.load
+    monkeypatch.setattr(workload, "load", lambda name: stating if name == "redis" else load(name))
+    assert tables(results, "--check") == 1
+    assert tables(results, "--write") == 0
+    assert not any(unknown in line for line in shown(project)["top"])
+    assert tables(results, "--check") == 0
 
 
 def test_a_picture_is_of_the_results_of_its_table(
