@@ -176,6 +176,7 @@ def workloads() -> Iterable[Workload]:
         measured=mixed.measured,
         check=_check,
         outcome=mixed.outcome,
+        spread=0.038,
         not_native="",
     )
     yield redis
@@ -184,6 +185,7 @@ def workloads() -> Iterable[Workload]:
         name="redis-huge",
         summary="redis with transparent huge pages (disable-thp no)",
         setup=partial(_setup, options=" --disable-thp no"),
+        spread=None,
     )
     yield replace(
         redis,
@@ -193,4 +195,5 @@ def workloads() -> Iterable[Workload]:
         start=gets.start,
         measured=gets.measured,
         outcome=gets.outcome,
+        spread=None,
     )

@@ -13,8 +13,8 @@ from kloc.base.errors import KlocError
 from kloc.results import report
 from kloc.results.report.figure import COLORS
 from support import golden
-from support.parsed_html import Html
 from support.made_up import comparison, document, object_document, oracle, run
+from support.parsed_html import Html
 
 EVIL = "<script>alert('$x$')</script>\x07\ud800&\"quoted\""
 
