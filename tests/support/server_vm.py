@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A virtual machine that is a Debian server with systemd and two tiers of memory.
+
+Its root is a disk of its own, which keeps what is written from one boot to the next. Scripts are
+run as root by a unit of systemd, each in a boot that ends with the script.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kloc.base import cache
+from kloc.build import apt_sources, bootstrap, kernel, pins, qemu, root
+from kloc.build.ext4 import make_ext4
+from kloc.build.guest_image import normalized
+from kloc.machine.qemu import CPU, clock_arguments
+from kloc.machine.topology import Node, Speed, Topology
+
+PACKAGES = (
+    "apt",
+    "dbus",
+    "e2fsprogs",
+    "kmod",
+    "procps",
+    "python3",
+    "python3-argcomplete",
+    "python3-rich",
+    "systemd",
+    "systemd-sysv",
+    "udev",
+)
+"""What a small Debian server has, with what the package kloc depends on: there is no network."""
+
+TOPOLOGY = Topology(
+    nodes=(
+        Node(memory=768 << 20, speed=Speed(90, 20), cpus=2),
+        Node(memory=512 << 20, speed=Speed(270, 5), initiator=0),
+    )
+)
+"""Two tiers, as the firmware tells them: the second node has no CPU, and is slower."""
+
+INSN_PS, QUANTUM_NS = 1000, 100_000
+"""How long an instruction takes, and how far a CPU may get ahead of the other one.
+
+The time of the guest is that of its instructions, so that time limits of systemd do not depend on
+what else the host does.
+"""
+
+BOOT_SECONDS = 1800
+"""How long a boot with its script may take."""
+
+CONSOLE_LINES = 40
+"""How many lines of the console an error quotes."""
+
+JOB_UNIT = """\
+[Unit]
+Description=The script of a test
+# It starts and stops services itself, also while the system is starting.
+DefaultDependencies=no
+After=basic.target
+Conflicts=shutdown.target
+
+[Service]
+ExecStart=/usr/local/sbin/run-job
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+RUN_JOB = """\
+#!/bin/sh
+mkdir /run/job
+tar -xf /dev/vdb -C /run/job
+cd /run/job
+stty -F /dev/ttyS1 raw
+sh -eu ./script >/dev/ttyS1 2>&1
+echo "status $?" >/dev/ttyS1
+exec systemctl --no-block poweroff
+"""
+"""Unpacks the second disk, runs its script, and writes the output to the second serial port."""
+
+FILES = {
+    "etc/hostname": ("server\n", 0o644),
+    "etc/fstab": ("", 0o644),
+    "etc/machine-id": ("", 0o644),
+    "etc/systemd/system/test-job.service": (JOB_UNIT, 0o644),
+    "usr/local/sbin/run-job": (RUN_JOB, 0o755),
+}
+"""Files of the server that Debian's packages do not have, with their modes."""
+
+ENABLED = "etc/systemd/system/multi-user.target.wants/test-job.service"
+
+PARAMETERS = "console=ttyS0 root=/dev/vda rw panic=-1 random.trust_cpu=on"
+
+
+@dataclass
+class Server:
+    """A server whose disk and files are in the directory `path`."""
+
+    path: Path
+    boots: int = 0
+
+    def boot(self, script: str, files: Mapping[str, Path] | None = None) -> str:
+        """Boot, run `script` with sh -eu, turn the server off, and return the script's output.
+
+        `files` are put in the script's working directory, by name. Raises AssertionError, with what
+        was printed, if the script fails or if all takes longer than BOOT_SECONDS.
+        """
+        self.boots += 1
+        console, output = (self.path / f"{name}{self.boots}" for name in ("console", "output"))
+        job = self.path / "job.tar"
+        _write_job(job, script, files or {})
+        machine = qemu.build()
+        argv = [
+            *("setpriv", "--pdeathsig", "KILL", str(machine.program)),
+            *clock_arguments(INSN_PS, QUANTUM_NS),
+            *TOPOLOGY.hardware_arguments(CPU),
+            *("-nodefaults", "-display", "none", "-nic", "none", "-monitor", "none", "-no-reboot"),
+            *_disk_arguments("disk", self.path / "disk"),
+            *_disk_arguments("job", job),
+            *("-kernel", str(kernel.build().image), "-append", PARAMETERS),
+            *("-serial", f"file:{console}", "-serial", f"file:{output}"),
+        ]
+        binds = [*machine.binds, kernel.build().image.parent, self.path]
+        command = root.tool_root().command(argv, binds=binds)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            messages, _ = process.communicate(timeout=BOOT_SECONDS)
+        except subprocess.TimeoutExpired:
+            messages = f"still running after {BOOT_SECONDS} s"
+        finally:
+            process.kill()
+            process.wait()
+        printed = output.read_text(errors="replace") if output.exists() else ""
+        body, _, status = printed.rpartition("status ")
+        if status.strip() != "0" or messages:
+            shown = root.last_lines(console.read_text(errors="replace"), CONSOLE_LINES)
+            raise AssertionError(
+                f"boot {self.boots} failed: {messages}\nthe script's output:\n{printed}\n"
+                f"the end of the console:\n{shown}"
+            )
+        return body
+
+
+def make(directory: Path) -> Server:
+    """Return a new server, whose disk is made in `directory`."""
+    tar, disk = directory / "root.tar", directory / "disk"
+    with tarfile.open(debian()) as source, tarfile.open(tar, "w") as out:
+        for member in source:
+            if member.name.removeprefix("./") not in FILES:
+                out.addfile(member, source.extractfile(member) if member.isreg() else None)
+        for name, (text, mode) in FILES.items():
+            _add(out, f"./{name}", text.encode(), mode)
+        link = normalized(tarfile.TarInfo(f"./{ENABLED}"))
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/systemd/system/test-job.service"
+        out.addfile(link)
+    make_ext4(root.tool_root(), tar, disk)
+    tar.unlink()
+    return Server(directory)
+
+
+def debian() -> Path:
+    """Return a tar file with the server's Debian packages, made on first use."""
+    key = cache.key(apt_sources.SUITE, *PACKAGES, pins.FILE)
+    return cache.build("server-debian", key, _bootstrap) / "root.tar"
+
+
+def _bootstrap(draft: Path) -> None:
+    what = "a Debian server with systemd"
+    bootstrap.bootstrap(what, PACKAGES, draft / "root.tar", seconds=80, pinned=True)
+
+
+def _write_job(job: Path, script: str, files: Mapping[str, Path]) -> None:
+    with tarfile.open(job, "w") as out:
+        _add(out, "script", script.encode(), 0o644)
+        for name, path in files.items():
+            out.add(path, name, filter=normalized)
+
+
+def _add(out: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:
+    member = normalized(tarfile.TarInfo(name))
+    member.size, member.mode = len(content), mode
+    out.addfile(member, io.BytesIO(content))
+
+
+def _disk_arguments(name: str, image: Path) -> list[str]:
+    return [
+        *("-blockdev", f"driver=raw,node-name={name},file.driver=file,file.filename={image}"),
+        *("-device", f"virtio-blk-pci,drive={name}"),
+    ]
