@@ -67,8 +67,8 @@ def _located(text: str) -> tuple[str, str]:
     if not damon.path_of(f"{mount}{path}").is_dir():
         raise KlocError(
             f"there is no cgroup {path}: {mount}{path} does not exist",
-            f"name an existing one by its path below {mount}, such as /system.slice, or by the name "
-            "of its unit; systemd-cgls lists cgroups",
+            f"name an existing one by its path below {mount}, such as /system.slice, or by the "
+            "name of its unit; systemd-cgls lists cgroups",
         )
     return mount, path
 

@@ -52,9 +52,9 @@ def test_a_unit_stands_for_its_path(monkeypatch: Any, tmp_path: Path) -> None:
     slices = [f"/sys/fs/cgroup/{name}.slice" for name in ("system", "user")]
     make(tmp_path, V2, f"{slices[0]}/my.service", *(f"{one}/twice.service" for one in slices))
     assert value("my.service") == "/system.slice/my.service"
-    with pytest.raises(KlocError, match="2 cgroups are called twice.service: /system.slice/tw"):
+    with pytest.raises(KlocError, match=r"2 cgroups are called twice\.service: /system\.slice/tw"):
         value("twice.service")
-    with pytest.raises(KlocError, match="there is no cgroup /none.service"):
+    with pytest.raises(KlocError, match=r"there is no cgroup /none\.service"):
         value("none.service")
 
 
