@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kloc.base import cache
-from kloc.build import apt_sources, bootstrap, kernel, pins, qemu, root
+from kloc.build import bootstrap, kernel, qemu, root
 from kloc.build.ext4 import make_ext4
 from kloc.build.guest_image import normalized
 from kloc.machine.qemu import CPU, clock_arguments
@@ -155,8 +154,9 @@ class Server:
 
 def make(directory: Path) -> Server:
     """Return a new server, whose disk is made in `directory`."""
-    tar, disk = directory / "root.tar", directory / "disk"
-    with tarfile.open(debian()) as source, tarfile.open(tar, "w") as out:
+    packages, tar, disk = (directory / name for name in ("packages.tar", "root.tar", "disk"))
+    bootstrap.bootstrap("a Debian server with systemd", PACKAGES, packages, seconds=80, pinned=True)
+    with tarfile.open(packages) as source, tarfile.open(tar, "w") as out:
         for member in source:
             if member.name.removeprefix("./") not in FILES:
                 out.addfile(member, source.extractfile(member) if member.isreg() else None)
@@ -165,20 +165,10 @@ def make(directory: Path) -> Server:
         link = normalized(tarfile.TarInfo(f"./{ENABLED}"))
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/systemd/system/test-job.service"
         out.addfile(link)
+    packages.unlink()
     make_ext4(root.tool_root(), tar, disk)
     tar.unlink()
     return Server(directory)
-
-
-def debian() -> Path:
-    """Return a tar file with the server's Debian packages, made on first use."""
-    key = cache.key(apt_sources.SUITE, *PACKAGES, pins.FILE)
-    return cache.build("server-debian", key, _bootstrap) / "root.tar"
-
-
-def _bootstrap(draft: Path) -> None:
-    what = "a Debian server with systemd"
-    bootstrap.bootstrap(what, PACKAGES, draft / "root.tar", seconds=80, pinned=True)
 
 
 def _write_job(job: Path, script: str, files: Mapping[str, Path]) -> None:

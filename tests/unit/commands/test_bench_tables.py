@@ -50,6 +50,12 @@ def marks(*names: str) -> str:
     return "# Title\n" + "".join(f"<!-- table {name} -->\n<!-- end -->\n" for name in names)
 
 
+def state_spread(monkeypatch: pytest.MonkeyPatch, value: float | None) -> None:
+    """Let all workloads state a spread, or none."""
+    load = workload.load
+    monkeypatch.setattr(workload, "load", lambda name: replace(load(name), spread=value))
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path) -> Path:
     """A checkout with three tables in two documents."""
@@ -63,6 +69,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path) 
     }
     directory = repository(tmp_path / "project", content)
     monkeypatch.setattr(bench_tables.paths, "PROJECT", directory)
+    state_spread(monkeypatch, None)
     monkeypatch.setattr(bench_tables.paths, "has_laboratory", lambda: True)
     return directory
 
@@ -114,9 +121,7 @@ def test_tables_go_by_the_spread_that_the_workload_states_now(
     tables(results)
     unknown = "one seed: cannot tell"
     assert any(unknown in line for line in shown(project)["top"])
-    stating = replace(workload.load("redis"), spread=0.001)
-    load = workload.load
-    monkeypatch.setattr(workload, "load", lambda name: stating if name == "redis" else load(name))
+    state_spread(monkeypatch, 0.001)
     assert tables(results, "--check") == 1
     assert tables(results, "--write") == 0
     assert not any(unknown in line for line in shown(project)["top"])
