@@ -58,11 +58,11 @@ def _resolved(one: Filter) -> Filter:
 def _located(text: str) -> tuple[str, str]:
     """Return where cgroups are mounted, and the path of a cgroup below that."""
     mount = _mount()
-    if "/" in text:
-        path = posixpath.normpath(f"/{text.strip('/')}")
-        if path == mount or path.startswith(f"{mount}/"):
-            path = path.removeprefix(mount) or "/"
-    else:
+    path = posixpath.normpath(f"/{text.strip('/')}")
+    if path == mount or path.startswith(f"{mount}/"):
+        path = path.removeprefix(mount) or "/"
+    # A path may lack its slash: init.scope, which users' managers have below their own, too.
+    if "/" not in text and not damon.path_of(f"{mount}{path}").is_dir():
         path = unit_cgroups.path_of(damon.path_of(mount), text)
     if not damon.path_of(f"{mount}{path}").is_dir():
         raise KlocError(

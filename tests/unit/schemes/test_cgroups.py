@@ -50,8 +50,10 @@ def test_paths_are_as_damon_compares_them(path: str, monkeypatch: Any, tmp_path:
 def test_a_unit_stands_for_its_path(monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setattr(damon, "ROOT", tmp_path)
     slices = [f"/sys/fs/cgroup/{name}.slice" for name in ("system", "user")]
-    make(tmp_path, V2, f"{slices[0]}/my.service", *(f"{one}/twice.service" for one in slices))
+    below = [f"{slices[0]}/my.service", *(f"{one}/twice.service" for one in slices)]
+    make(tmp_path, V2, *slices, *below, f"{slices[0]}/user.slice")
     assert value("my.service") == "/system.slice/my.service"
+    assert value("user.slice") == "/user.slice"
     with pytest.raises(KlocError, match=r"2 cgroups are called twice\.service: /system\.slice/tw"):
         value("twice.service")
     with pytest.raises(KlocError, match=r"there is no cgroup /none\.service"):
