@@ -53,11 +53,12 @@ DAMON_MODULES = {
 
 KDAMONDS = "sys/kernel/mm/damon/admin/kdamonds"
 
-CONFLICT = "two that move the same pages undo each other's work"
-"""Why another mechanism is a problem while a policy runs."""
-
 IDLE_ACTIONS = ("", "stat")
 """Actions of DAMON's schemes that change nothing."""
+
+
+Tiers = tuple[list[int], list[int]] | None
+"""The fast and the slow nodes, None if there are no two tiers."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,9 @@ def findings() -> list[Finding]:
     """Return all findings, first those that others follow from."""
     nodes = memory.read_nodes()
     speeds = {number: speed for number in nodes if (speed := read_speed(number)) is not None}
-    found = [_kernel(), _tiers(nodes, speeds), *_unused_devices(), _firmware(nodes, speeds)]
-    found.append(_policy())
+    tiers = numa.read_fast_and_slow(system.ROOT)
+    found = [_kernel(tiers), _tiers(tiers, nodes, speeds), *_unused_devices()]
+    found += [_firmware(nodes, speeds), _policy(tiers)]
     found += _settings()
     found.append(_demotion(nodes))
     found.append(_others())
@@ -140,21 +142,20 @@ def expected_tiers(speeds: Mapping[int, Speed], dram: Sequence[int]) -> dict[int
     }
 
 
-def _kernel() -> Finding:
+def _kernel(tiers: Tiers) -> Finding:
     try:
         tiering.check_kernel()
     except KlocError as error:
         remedy = "boot kloc's kernel"
-        if numa.read_fast_and_slow(system.ROOT) is not None:
+        if tiers is not None:
             remedy += "; on this one, kloc on --policy tpp sets Linux's own tiering"
         return Finding("kernel", False, error.message, remedy)
     release, names = os.uname().release, ", ".join(tiering.names())
     return Finding("kernel", True, f"Linux {release} of kloc, with the policies {names}")
 
 
-def _tiers(nodes: Mapping[int, Node], speeds: Mapping[int, Speed]) -> Finding:
+def _tiers(tiers: Tiers, nodes: Mapping[int, Node], speeds: Mapping[int, Speed]) -> Finding:
     what = "tiers"
-    tiers = numa.read_fast_and_slow(system.ROOT)
     if tiers is not None:
         fast, slow = (_named(tier) for tier in tiers)
         return Finding(what, True, f"fast: {fast}; slow: {slow}")
@@ -237,14 +238,14 @@ def _firmware(nodes: Mapping[int, Node], speeds: Mapping[int, Speed]) -> Finding
     return Finding(what, True, f"says what the tiers are ({said})")
 
 
-def _policy() -> Finding:
+def _policy(tiers: Tiers) -> Finding:
     what, record, selected = "policy", control.recorded(), tiering.selected()
     if record is None:
         own = system.path_of(tiering.POLICY).exists()
         remedy = "kloc on, or systemctl enable --now kloc" if own else "kloc on --policy tpp"
         if selected != tiering.NONE:
             return Finding(what, True, f"{selected} is selected, not by kloc on")
-        if numa.read_fast_and_slow(system.ROOT) is None:
+        if tiers is None:
             return Finding(what, True, "kloc is off; it needs two tiers first")
         return Finding(what, False, "kloc is off, and no policy is selected", remedy)
     by = record.config or "default settings"
@@ -313,15 +314,11 @@ def _others() -> Finding:
     found = [*_other_kernel_parts(), *_other_programs()]
     if not found:
         return Finding(what, True, "nothing else moves memory between nodes")
-    off = control.recorded() is None and tiering.selected() == tiering.NONE
-    return Finding(
-        what,
-        False,
-        "; ".join(problem for problem, _ in found),
-        ("before kloc on, end what moves the same pages" if off else CONFLICT)
-        + ": "
-        + "; ".join(dict.fromkeys(remedy for _, remedy in found)),
-    )
+    why = "two that move the same pages undo each other's work"
+    if control.recorded() is None and tiering.selected() == tiering.NONE:
+        why = "before kloc on, end what moves the same pages"
+    remedies = "; ".join(dict.fromkeys(remedy for _, remedy in found))
+    return Finding(what, False, "; ".join(problem for problem, _ in found), f"{why}: {remedies}")
 
 
 def _other_kernel_parts() -> Iterator[tuple[str, str]]:
