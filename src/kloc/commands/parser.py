@@ -45,7 +45,6 @@ class Parser(argparse.ArgumentParser):
         message = message.removeprefix("argument ")
         message = message.replace("the following arguments are required:", "missing argument:")
         message = message.replace("expected one argument", "needs a value")
-        message = message.replace("expected at least one argument", "needs a value")
         self.exit(USAGE_STATUS, f"kloc: {message}\n{self.prog} --help lists its options\n")
 
     def _describe_unknown(self, option: str) -> str:

@@ -29,7 +29,7 @@ def example() -> parser.Parser:
         (["build", "more"], ["unexpected argument 'more'"]),
         (["biuld"], ["'biuld'", "did you mean 'build'?", "build, export"]),
         (["build", "--sort", "zzz"], ["--sort", "'zzz' (choose from fast, slow)"]),
-        (["build", "--policy"], ["--policy"]),
+        (["build", "--policy"], ["--policy: needs a value\n"]),
         ([], ["missing argument: what"]),
     ],
     ids=" ".join,
