@@ -10,14 +10,13 @@ from __future__ import annotations
 import io
 import subprocess
 import tarfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kloc.build import bootstrap, kernel, qemu, root
 from kloc.build.ext4 import make_ext4
 from kloc.build.guest_image import normalized
-from kloc.machine.qemu import CPU, clock_arguments
+from kloc.machine.qemu import CPU, clock_arguments, device_arguments
 from kloc.machine.topology import Node, Speed, Topology
 
 PACKAGES = (
@@ -49,6 +48,9 @@ INSN_PS, QUANTUM_NS = 1000, 100_000
 The time of the guest is that of its instructions, so that time limits of systemd do not depend on
 what else the host does.
 """
+
+SEED = 1
+"""The seed of QEMU's random numbers."""
 
 BOOT_SECONDS = 1800
 """How long a boot with its script may take."""
@@ -104,22 +106,24 @@ class Server:
     path: Path
     boots: int = 0
 
-    def boot(self, script: str, files: Mapping[str, Path] | None = None) -> str:
+    def boot(self, script: str) -> str:
         """Boot, run `script` with sh -eu, turn the server off, and return the script's output.
 
-        `files` are put in the script's working directory, by name. Raises AssertionError, with what
-        was printed, if the script fails or if all takes longer than BOOT_SECONDS.
+        Raises AssertionError, with what was printed, if the script fails, or if it takes longer
+        than BOOT_SECONDS.
         """
         self.boots += 1
         console, output = (self.path / f"{name}{self.boots}" for name in ("console", "output"))
         job = self.path / "job.tar"
-        _write_job(job, script, files or {})
+        with tarfile.open(job, "w") as out:
+            _add(out, "script", script.encode(), 0o644)
         machine = qemu.build()
         argv = [
             *("setpriv", "--pdeathsig", "KILL", str(machine.program)),
             *clock_arguments(INSN_PS, QUANTUM_NS),
             *TOPOLOGY.hardware_arguments(CPU),
-            *("-nodefaults", "-display", "none", "-nic", "none", "-monitor", "none", "-no-reboot"),
+            *device_arguments(SEED),
+            *("-monitor", "none"),
             *_disk_arguments("disk", self.path / "disk"),
             *_disk_arguments("job", job),
             *("-kernel", str(kernel.build().image), "-append", PARAMETERS),
@@ -169,13 +173,6 @@ def make(directory: Path) -> Server:
     make_ext4(root.tool_root(), tar, disk)
     tar.unlink()
     return Server(directory)
-
-
-def _write_job(job: Path, script: str, files: Mapping[str, Path]) -> None:
-    with tarfile.open(job, "w") as out:
-        _add(out, "script", script.encode(), 0o644)
-        for name, path in files.items():
-            out.add(path, name, filter=normalized)
 
 
 def _add(out: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:

@@ -51,12 +51,12 @@ def hardware_arguments(
         *("-machine", "pc,hmat=on", "-cpu", CPU),
         *("-smp", f"{cpus},sockets={profile.sockets}" if profile.sockets > 1 else str(cpus)),
         *("-m", str(total >> 20)),
-        *_device_arguments(seed),
+        *device_arguments(seed),
         *_numa_arguments(profile, memory, cpus),
     ]
 
 
-def _device_arguments(seed: int) -> list[str]:
+def device_arguments(seed: int) -> list[str]:
     """Return the arguments for the seed, the clock, and no device that nobody asks for."""
     return [
         *("-seed", str(seed)),
@@ -81,7 +81,7 @@ def qemu_arguments(
     if job.topology is None:
         argv += hardware_arguments(job.profile, memory, cpu_count(job), job.seed)
     else:
-        argv += [*job.topology.hardware_arguments(CPU), *_device_arguments(job.seed)]
+        argv += [*job.topology.hardware_arguments(CPU), *device_arguments(job.seed)]
     for number, image in enumerate(images):
         kept = job.prepares and image == job.disk
         argv += _disk_arguments(number, image, job.profile.storage, kept)
