@@ -268,32 +268,28 @@ void tiering_take_knode(struct tiering_node *tn, struct tiering_batch *b,
 	b->more |= !walk->done;
 }
 
-/* Put a folio back to the head of the queue, unless the queue is full. */
-static void tiering_put_back_hot(struct tiering_node *tn, unsigned long pfn)
-{
-	spin_lock(&tn->lock);
-	if (tn->hot_count < TIERING_HOT) {
-		tn->hot_first = (tn->hot_first + TIERING_HOT - 1) % TIERING_HOT;
-		tn->hot[tn->hot_first] = pfn;
-		WRITE_ONCE(tn->hot_count, tn->hot_count + 1);
-	}
-	spin_unlock(&tn->lock);
-}
-
-/* Take the page frame of the next folio that waits for its promotion. */
-static bool tiering_next_hot(struct tiering_node *tn, unsigned long *pfn)
+/* Get the page frame of the folio that waits first for its promotion. It keeps its place. */
+static bool tiering_first_hot(struct tiering_node *tn, unsigned long *pfn)
 {
 	bool found;
 
 	spin_lock(&tn->lock);
 	found = tn->hot_count;
-	if (found) {
+	if (found)
 		*pfn = tn->hot[tn->hot_first];
+	spin_unlock(&tn->lock);
+	return found;
+}
+
+/* Remove what waits first. Only the daemon does so: it is what it has looked at. */
+static void tiering_remove_hot(struct tiering_node *tn)
+{
+	spin_lock(&tn->lock);
+	if (tn->hot_count) {
 		tn->hot_first = (tn->hot_first + 1) % TIERING_HOT;
 		WRITE_ONCE(tn->hot_count, tn->hot_count - 1);
 	}
 	spin_unlock(&tn->lock);
-	return found;
 }
 
 /*
@@ -323,26 +319,26 @@ static struct folio *tiering_get_folio(unsigned long pfn)
  *
  * Removes those from the queue that were freed or moved meanwhile.
  *
+ * Context: the daemon of @tn.
  * Return: true if one does.
  */
 bool tiering_hot_waits(struct tiering_node *tn)
 {
 	unsigned int tries = TIERING_HOT;
 	unsigned long pfn;
-	bool waits;
 
-	while (tries-- && tiering_next_hot(tn, &pfn)) {
+	while (tries-- && tiering_first_hot(tn, &pfn)) {
 		struct folio *folio = tiering_get_folio(pfn);
+		bool waits = false;
 
-		if (!folio)
-			continue;
-		waits = tiering_is_slow(folio_nid(folio)) &&
-			(!tiering_is_hinting() || tiering_page_was_used(folio));
-		folio_put(folio);
-		if (waits) {
-			tiering_put_back_hot(tn, pfn);
-			return true;
+		if (folio) {
+			waits = tiering_is_slow(folio_nid(folio)) &&
+				(!tiering_is_hinting() || tiering_page_was_used(folio));
+			folio_put(folio);
 		}
+		if (waits)
+			return true;
+		tiering_remove_hot(tn);
 	}
 	return false;
 }
@@ -357,12 +353,24 @@ static bool tiering_hot_may_come(struct tiering_node *tn, const struct tiering_b
 	return tiering_limit_may_promote(tn->nid, folio, b->pages);
 }
 
+/* Take a folio that waited, or drop it. If it closes the batch, it waits for the next. */
+static void tiering_take_waiting(struct tiering_node *tn, struct tiering_batch *b,
+				 struct folio *folio)
+{
+	bool may_come = !tiering_is_hinting() || tiering_hot_may_come(tn, b, folio);
+
+	if (may_come && tiering_is_slow(folio_nid(folio)) && tiering_fits(b, folio))
+		tiering_take(tn, b, folio, NULL);
+	else
+		folio_put(folio);
+}
+
 /**
  * tiering_take_hot() - take the folios that wait for their promotion into a batch
  * @tn: the node to promote to
  * @b: the batch
  *
- * Context: may sleep.
+ * Context: the daemon of @tn; may sleep.
  */
 void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b)
 {
@@ -371,22 +379,13 @@ void tiering_take_hot(struct tiering_node *tn, struct tiering_batch *b)
 
 	b->kind = tiering_is_hinting() ? TIERING_ANON : TIERING_FILE;
 	/* Ignore the checks that walks have spent: this queue is short. */
-	while (tries-- && !tiering_has_all(b) && tiering_next_hot(tn, &pfn)) {
+	while (tries-- && !tiering_has_all(b) && tiering_first_hot(tn, &pfn)) {
 		struct folio *folio = tiering_get_folio(pfn);
 
-		if (!folio)
-			continue;
-		if (tiering_is_hinting() && !tiering_hot_may_come(tn, b, folio)) {
-			folio_put(folio);
-			continue;
-		}
-		if (tiering_is_slow(folio_nid(folio)) && tiering_fits(b, folio)) {
-			tiering_take(tn, b, folio, NULL);
-			continue;
-		}
-		folio_put(folio);
-		if (b->closed)
-			tiering_put_back_hot(tn, pfn);
+		if (folio)
+			tiering_take_waiting(tn, b, folio);
+		if (!b->closed)
+			tiering_remove_hot(tn);
 	}
 }
 
