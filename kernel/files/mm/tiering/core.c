@@ -399,7 +399,8 @@ bool __tiering_make_room(int nid, unsigned long *nr_reclaimed)
 		 */
 		tiering_drain_free(nid);
 		more = tiering_make_room_by(policy, tn, &moved);
-		tiering_drain_free(nid);
+		if (moved)
+			tiering_drain_free(nid);
 	}
 	srcu_read_unlock(&tiering_srcu, index);
 	*nr_reclaimed += moved;
