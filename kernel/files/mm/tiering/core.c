@@ -363,7 +363,7 @@ static bool tiering_make_room_by(const struct tiering_policy *policy,
 			.folios = LIST_HEAD_INIT(b.folios),
 			.room = LONG_MAX,
 		};
-		long want = -tiering_room(tn->nid);
+		long want = tiering_missing(tn->nid);
 		unsigned int pages;
 
 		if (want <= 0 || rcu_access_pointer(tiering_selected) != policy)

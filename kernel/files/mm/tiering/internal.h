@@ -42,9 +42,10 @@ gfp_t tiering_free_only(gfp_t gfp);
 
 /* room.c */
 long tiering_room_to_fill(int nid);
-long tiering_room_to_min(int nid);
+long tiering_missing(int nid);
 bool tiering_may_alloc(int nid, unsigned int order);
 bool tiering_may_alloc_kernel(int nid, unsigned int order, unsigned int pages);
+bool tiering_may_promote_kernel(int nid, unsigned int pages);
 void tiering_retry_kswapd(int nid);
 void tiering_drain_free(int nid);
 void tiering_wake_kswapd(int nid, unsigned int order);

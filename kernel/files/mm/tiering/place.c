@@ -313,7 +313,7 @@ int __tiering_stack_nid(void)
 {
 	int nid = tiering_kernel_nid();
 
-	if (nid == NUMA_NO_NODE || tiering_room_to_min(nid) > TIERING_BATCH)
+	if (nid == NUMA_NO_NODE || tiering_may_alloc_kernel(nid, 0, TIERING_BATCH))
 		return nid;
 	tiering_count_stack(false);
 	return NUMA_NO_NODE;

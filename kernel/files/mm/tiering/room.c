@@ -29,18 +29,21 @@ static enum zone_watermarks tiering_mark(void)
 
 /*
  * Count the free pages of a zone for allocations that may use ZONE_MOVABLE, as kswapd
- * does: without those that are reserved for atomic allocations. Include this CPU's page
- * lists, which may hold an eighth of the zone. Do not include them under a policy of hint
- * faults: NUMA balancing does not, and would refuse to promote what the policy finds room
- * for.
+ * does: without those that are reserved for atomic allocations, and with those of CMA
+ * only if @cma is set. Include this CPU's page lists, which may hold an eighth of the
+ * zone. Do not include them under a policy of hint faults: NUMA balancing does not, and
+ * would refuse to promote what the policy finds room for. Nor include them if they may
+ * hold pages of CMA that do not count.
  */
-static long tiering_free(struct zone *zone)
+static long tiering_free(struct zone *zone, bool cma)
 {
 	long pages = zone_page_state(zone, NR_FREE_PAGES) -
 		     zone->lowmem_reserve[ZONE_MOVABLE] -
 		     READ_ONCE(zone->nr_free_highatomic);
+	long without = cma ? 0 : zone_page_state(zone, NR_FREE_CMA_PAGES);
 
-	if (!tiering_is_hinting())
+	pages -= without;
+	if (!without && !tiering_is_hinting())
 		/* A hint: this task may migrate, and the CPU changes its count. */
 		pages += data_race(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 	return max(pages, 0L);
@@ -56,14 +59,15 @@ static bool tiering_counts(struct zone *zone)
 }
 
 /*
- * Count the free pages above a multiple of a watermark in the zones of a node.
+ * Count the free pages above a multiple of a watermark in the zones of a node; those of
+ * CMA only if @cma is set.
  *
  * kswapd stops as soon as one zone is above the mark, see pgdat_balanced(). So zones
  * below the mark do not reduce the sum of the zones above it. If all zones are below,
  * the result is the deficit of the zone with the smallest one.
  */
 static long tiering_zones_above(struct zone *zones, enum zone_watermarks mark,
-				unsigned int times)
+				unsigned int times, bool cma)
 {
 	long most = LONG_MIN, pages = 0;
 	int i;
@@ -73,7 +77,7 @@ static long tiering_zones_above(struct zone *zones, enum zone_watermarks mark,
 
 		if (!tiering_counts(&zones[i]))
 			continue;
-		above = tiering_free(&zones[i]) -
+		above = tiering_free(&zones[i], cma) -
 			(long)(times * wmark_pages(&zones[i], mark));
 		most = max(most, above);
 		pages += max(above, 0L);
@@ -82,20 +86,37 @@ static long tiering_zones_above(struct zone *zones, enum zone_watermarks mark,
 	return most < 0 && most > LONG_MIN ? most : pages;
 }
 
-static long tiering_above(int nid, enum zone_watermarks mark, unsigned int times)
+static long tiering_above(int nid, enum zone_watermarks mark, unsigned int times,
+			  bool cma)
 {
-	return tiering_zones_above(NODE_DATA(nid)->node_zones, mark, times);
+	return tiering_zones_above(NODE_DATA(nid)->node_zones, mark, times, cma);
 }
 
 /**
  * tiering_room() - get the free pages of a node above kswapd's mark
  * @nid: the node
  *
- * Return: pages; negative if kswapd has to free some.
+ * Free pages of CMA count: what policies place and move may use them.
+ *
+ * Return: pages; negative if fewer pages are free.
  */
 long tiering_room(int nid)
 {
-	return tiering_above(nid, tiering_mark(), 1);
+	return tiering_above(nid, tiering_mark(), 1, true);
+}
+
+/**
+ * tiering_missing() - get how many pages kswapd has to free on a node
+ * @nid: the node
+ *
+ * For kswapd, free pages of CMA are no room. Without what it finds missing, it evicts
+ * pages that could be demoted.
+ *
+ * Return: pages; 0 or less if none.
+ */
+long tiering_missing(int nid)
+{
+	return -tiering_above(nid, tiering_mark(), 1, false);
 }
 
 /**
@@ -109,18 +130,7 @@ long tiering_room(int nid)
  */
 long tiering_room_to_fill(int nid)
 {
-	return tiering_above(nid, tiering_mark() - 1, 1);
-}
-
-/**
- * tiering_room_to_min() - get the free pages of a node above WMARK_MIN
- * @nid: the node
- *
- * Return: pages; negative if fewer pages are free.
- */
-long tiering_room_to_min(int nid)
-{
-	return tiering_above(nid, WMARK_MIN, 1);
+	return tiering_above(nid, tiering_mark() - 1, 1, true);
 }
 
 /**
@@ -131,26 +141,35 @@ long tiering_room_to_min(int nid)
  */
 bool tiering_is_short(int nid)
 {
-	return tiering_above(nid, tiering_mark(), 2) < 0;
+	return tiering_above(nid, tiering_mark(), 2, true) < 0;
 }
 
 /*
- * Test whether a zone of a node has a free block, and more free pages than a watermark
- * and @pages. Free pages of CPUs' lists do not count, as in the allocator's own test.
+ * Test whether one of the zones up to @last, of which an allocation may use all, has a
+ * free block, and more free pages than a watermark and @pages. Free pages of CPUs' lists
+ * do not count, as in the allocator's own test.
  */
+static bool tiering_zones_have_block(struct zone *zones, enum zone_type last,
+				     unsigned int order, enum zone_watermarks mark,
+				     unsigned int pages, unsigned int alloc_flags)
+{
+	int i;
+
+	for (i = 0; i <= last; i++)
+		if (managed_zone(&zones[i]) &&
+		    zone_watermark_ok(&zones[i], order,
+				      wmark_pages(&zones[i], mark) + pages, last,
+				      alloc_flags))
+			return true;
+	return false;
+}
+
+/* Test this for pages that can move: they may use ZONE_MOVABLE and pages of CMA. */
 static bool tiering_has_block(int nid, unsigned int order, enum zone_watermarks mark,
 			      unsigned int pages)
 {
-	struct zone *zones = NODE_DATA(nid)->node_zones;
-	int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		if (managed_zone(&zones[i]) &&
-		    zone_watermark_ok(&zones[i], order,
-				      wmark_pages(&zones[i], mark) + pages,
-				      ZONE_MOVABLE, ALLOC_CMA))
-			return true;
-	return false;
+	return tiering_zones_have_block(NODE_DATA(nid)->node_zones, ZONE_MOVABLE, order,
+					mark, pages, ALLOC_CMA);
 }
 
 /**
@@ -163,15 +182,23 @@ static bool tiering_has_block(int nid, unsigned int order, enum zone_watermarks 
  */
 bool tiering_may_alloc_kernel(int nid, unsigned int order, unsigned int pages)
 {
-	struct zone *zones = NODE_DATA(nid)->node_zones;
-	int i;
+	return tiering_zones_have_block(NODE_DATA(nid)->node_zones, ZONE_NORMAL, order,
+					WMARK_MIN, pages, 0);
+}
 
-	for (i = 0; i <= ZONE_NORMAL; i++)
-		if (managed_zone(&zones[i]) &&
-		    zone_watermark_ok(&zones[i], order, min_wmark_pages(&zones[i]) + pages,
-				      ZONE_NORMAL, 0))
-			return true;
-	return false;
+/**
+ * tiering_may_promote_kernel() - test whether a node has room to promote kernel memory
+ * @nid: the node
+ * @pages: pages to leave above the watermark
+ *
+ * As tiering_room_to_fill(), for what ZONE_MOVABLE cannot take.
+ *
+ * Return: true if it has.
+ */
+bool tiering_may_promote_kernel(int nid, unsigned int pages)
+{
+	return tiering_zones_have_block(NODE_DATA(nid)->node_zones, ZONE_NORMAL, 0,
+					tiering_mark() - 1, pages, 0);
 }
 
 /**
@@ -209,7 +236,6 @@ bool tiering_may_alloc(int nid, unsigned int order)
 void tiering_retry_kswapd(int nid)
 {
 	pg_data_t *pgdat = NODE_DATA(nid);
-
 	int failures = READ_ONCE(pgdat->kswapd_failures);
 
 	/* Reclaim may have reset it meanwhile. */

@@ -38,7 +38,6 @@ bool __tiering_slabs_begin(const struct address_space *mapping,
 {
 	struct tiering_alloc alloc = {
 		.kind = TIERING_SLAB,
-		.class = class,
 		.lookup = !mapping,
 	};
 	const struct tiering_policy *policy;
@@ -55,8 +54,11 @@ bool __tiering_slabs_begin(const struct address_space *mapping,
 	policy = rcu_dereference(tiering_selected);
 	tn = rcu_dereference(tiering_near[numa_node_id()]);
 	alloc.knode = tiering_grouping->find(mapping);
-	if (policy && policy->slab_new_cold && tn)
+	if (policy && policy->slab_new_cold && tn) {
+		if (policy->needs & TIERING_READAHEAD)
+			alloc.class = class;
 		cold = policy->slab_new_cold(tn, &alloc);
+	}
 	rcu_read_unlock();
 	current->slabs_cold = cold;
 	return cold;
@@ -106,19 +108,22 @@ void tiering_slab_stay_over(const struct reloc_page *page, bool freed)
 		      TIERING_SLAB, 1);
 }
 
-/* Choose the node to demote slabs to: the nearest one, or any lower one with room. */
+/*
+ * Choose the node to demote slabs to: the nearest one with room, or any lower one;
+ * NUMA_NO_NODE if none has room.
+ */
 static int tiering_slabs_target(const struct tiering_node *tn)
 {
 	int nid = next_demotion_node(tn->nid), other;
 	nodemask_t below;
 
-	if (nid == NUMA_NO_NODE || tiering_room_to_min(nid) > TIERING_SLABS_MOST)
+	if (nid == NUMA_NO_NODE || tiering_may_alloc_kernel(nid, 0, TIERING_SLABS_MOST))
 		return nid;
 	node_get_allowed_targets(NODE_DATA(tn->nid), &below);
 	for_each_node_mask(other, below)
-		if (tiering_room_to_min(other) > TIERING_SLABS_MOST)
+		if (tiering_may_alloc_kernel(other, 0, TIERING_SLABS_MOST))
 			return other;
-	return nid;
+	return NUMA_NO_NODE;
 }
 
 /* Move some chosen pages, from @cursor on. Return: false if the arena was searched. */
@@ -236,26 +241,29 @@ bool tiering_slabs_are_looked_at(const struct tiering_node *tn)
  */
 bool tiering_slabs_turn(struct tiering_node *tn)
 {
+	int slow, fast = NUMA_NO_NODE;
 	bool more = false;
-	int slow;
 
 	if (!tiering_slabs_take_part())
 		return false;
 	slow = tiering_slabs_target(tn);
+	/* Page cache need not wait for slabs to leave in this scan. */
+	if (slow == NUMA_NO_NODE)
+		WRITE_ONCE(tn->slabs_cold, RELOC_SIZE);
 	tiering_slabs_move_noted(tn, &tn->slabs_leave, slow, TIERING_DEMOTED_INACTIVE);
-	tiering_slabs_move_noted(tn, &tn->slabs_come,
-				 tiering_limit_node(tn->nid, TIERING_SLABS_MOST) ?
-				 tn->nid : NUMA_NO_NODE, TIERING_PROMOTED_ACTIVE);
+	if (tiering_may_promote_kernel(tn->nid, TIERING_SLABS_MOST) &&
+	    tiering_limit_node(tn->nid, TIERING_SLABS_MOST))
+		fast = tn->nid;
+	tiering_slabs_move_noted(tn, &tn->slabs_come, fast, TIERING_PROMOTED_ACTIVE);
 	if (tiering_is_short(tn->nid))
 		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
 					  slow, TIERING_DEMOTED_UNUSED);
 	else if (!tiering_limit_node(tn->nid, 0))
 		more = tiering_slabs_move(tn, tiering_slab_is_cold, &tn->slabs_cold,
 					  slow, TIERING_DEMOTED_LIMIT);
-	if (tiering_room_to_fill(tn->nid) > TIERING_SLABS_MOST &&
-	    tiering_limit_node(tn->nid, TIERING_SLABS_MOST))
-		more |= tiering_slabs_move(tn, tiering_slab_is_hot, &tn->slabs_hot,
-					   tn->nid, TIERING_PROMOTED_USED);
+	if (fast != NUMA_NO_NODE)
+		more |= tiering_slabs_move(tn, tiering_slab_is_hot, &tn->slabs_hot, fast,
+					   TIERING_PROMOTED_USED);
 	return more;
 }
 

@@ -36,10 +36,10 @@ static void room_test_one_zone(struct kunit *test)
 	struct zone *zones = room_test_zones(test);
 
 	room_test_set(&zones[1], 10000, 1000, 300, 0);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), 700);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 2), 400);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), 700);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 2, false), 400);
 	room_test_set(&zones[1], 10000, 200, 300, 0);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), -100);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), -100);
 }
 
 /* Pages that are reserved for atomic allocations are no room, as for kswapd. */
@@ -49,7 +49,39 @@ static void room_test_reserved_for_atomic(struct kunit *test)
 
 	room_test_set(&zones[1], 10000, 1000, 300, 0);
 	zones[1].nr_free_highatomic = 200;
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), 500);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), 500);
+}
+
+/* Free pages of CMA are none for kswapd and for the kernel; what can move may use them. */
+static void room_test_cma(struct kunit *test)
+{
+	struct zone *zones = room_test_zones(test);
+
+	room_test_set(&zones[ZONE_NORMAL], 10000, 1000, 300, 0);
+	atomic_long_set(&zones[ZONE_NORMAL].vm_stat[NR_FREE_CMA_PAGES], 900);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), -200);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, true), 700);
+	KUNIT_EXPECT_TRUE(test, tiering_zones_have_block(zones, ZONE_MOVABLE, 0, WMARK_HIGH,
+							 64, ALLOC_CMA));
+	/* Without CONFIG_CMA there are none, and the allocator does not look. */
+	KUNIT_EXPECT_EQ(test, tiering_zones_have_block(zones, ZONE_NORMAL, 0, WMARK_HIGH, 64, 0),
+			!IS_ENABLED(CONFIG_CMA));
+}
+
+/* What can move may use ZONE_MOVABLE, and the kernel may not. */
+static void room_test_block_for_kernel(struct kunit *test)
+{
+	struct zone *zones = room_test_zones(test);
+
+	room_test_set(&zones[ZONE_NORMAL], 10000, 10, 300, 0);
+	room_test_set(&zones[ZONE_MOVABLE], 10000, 1000, 300, 0);
+	KUNIT_EXPECT_TRUE(test, tiering_zones_have_block(zones, ZONE_MOVABLE, 0, WMARK_HIGH,
+							 64, ALLOC_CMA));
+	KUNIT_EXPECT_FALSE(test, tiering_zones_have_block(zones, ZONE_NORMAL, 0, WMARK_HIGH,
+							  64, 0));
+	room_test_set(&zones[ZONE_NORMAL], 10000, 1000, 300, 0);
+	KUNIT_EXPECT_TRUE(test, tiering_zones_have_block(zones, ZONE_NORMAL, 0, WMARK_HIGH,
+							 64, 0));
 }
 
 /* A node has room while one zone has, whatever the others lack: kswapd sleeps then. */
@@ -59,10 +91,10 @@ static void room_test_one_zone_is_enough(struct kunit *test)
 
 	room_test_set(&zones[1], 10000, 0, 500, 0);
 	room_test_set(&zones[0], 10000, 450, 250, 100);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), 100);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), 100);
 	/* Without room, the zone with the smallest deficit counts. */
 	room_test_set(&zones[0], 10000, 300, 250, 100);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), -50);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), -50);
 }
 
 /* A zone below its lowmem reserve does not count; the lowest zone counts otherwise. */
@@ -72,15 +104,17 @@ static void room_test_reserved_zone(struct kunit *test)
 
 	room_test_set(&zones[0], 4000, 4000, 10, 4000);
 	room_test_set(&zones[1], 10000, 100, 300, 0);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), -200);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), -200);
 	room_test_set(&zones[1], 0, 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), 0);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), 0);
 	room_test_set(&zones[0], 4000, 5, 10, 0);
-	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1), -5);
+	KUNIT_EXPECT_EQ(test, tiering_zones_above(zones, WMARK_HIGH, 1, false), -5);
 }
 
 static struct kunit_case room_test_cases[] = {
 	KUNIT_CASE(room_test_one_zone),
+	KUNIT_CASE(room_test_cma),
+	KUNIT_CASE(room_test_block_for_kernel),
 	KUNIT_CASE(room_test_one_zone_is_enough),
 	KUNIT_CASE(room_test_reserved_zone),
 	KUNIT_CASE(room_test_reserved_for_atomic),
