@@ -192,6 +192,7 @@ CONTROLS = [
     "kloc-cap",
     "kloc-cache-only",
     "kloc-fs",
+    "kloc-noprefetch",
 ]
 
 

@@ -285,6 +285,7 @@ static bool tiering_is_consistent(const struct tiering_policy *policy)
 	       (!(needs & (TIERING_SLABS | TIERING_VISITS)) || needs & TIERING_MOVES) &&
 	       (needs & TIERING_RECORDS) != TIERING_RECORDS &&
 	       (!(needs & TIERING_COUNTS) || needs & TIERING_USES) &&
+	       (!(needs & TIERING_READAHEAD) || policy->place) &&
 	       (!(needs & TIERING_KNODES) || tiering_grouping);
 }
 

@@ -175,7 +175,7 @@ static bool tiering_set_kind(const struct tiering_policy *policy,
 struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 				    unsigned int order, enum ra_class class)
 {
-	struct tiering_alloc alloc = { .class = class };
+	struct tiering_alloc alloc = { };
 	const struct tiering_policy *policy;
 	enum tiering_place place = TIERING_LOCAL;
 	unsigned int pages = 1 << order;
@@ -193,6 +193,8 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	alloc.knode = tiering_grouping->of(mapping);
 	if (policy && policy->place && tn &&
 	    tiering_set_kind(policy, mapping, &alloc)) {
+		if (policy->needs & TIERING_READAHEAD)
+			alloc.class = class;
 		place = policy->place(tn, &alloc);
 		/*
 		 * Page cache of tmpfs, on the lists of anonymous memory, does not
@@ -214,7 +216,8 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 		}
 		/* A stream is not worth fast memory: it is read with less readahead. */
 		do_without = !page && place == TIERING_BOTTOM_FIRST &&
-			     class == RA_CLASS_STREAM && tiering_may_be_slow(gfp, tn);
+			     alloc.class == RA_CLASS_STREAM &&
+			     tiering_may_be_slow(gfp, tn);
 		if (!do_without)
 			tiering_count_place(place, alloc.kind, page, pages);
 	}

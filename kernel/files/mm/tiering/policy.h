@@ -60,6 +60,10 @@ struct tiering_space;
 					 * TIERING_USES
 					 */
 #define TIERING_NET		BIT(12)	/* data of the network prefers fast memory */
+#define TIERING_READAHEAD	BIT(13)	/* the class of the readahead window of new page
+					 * cache and its slabs counts; else it is
+					 * RA_CLASS_OTHER
+					 */
 
 /* Daemons do not wait for memory: others wait for the locks that they hold. */
 #define TIERING_GFP		(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)

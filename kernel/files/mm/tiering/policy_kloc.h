@@ -14,7 +14,8 @@ typedef unsigned int (*policy_kloc_next_t)(unsigned int index,
 
 /* Needs of a variant of kloc that has contexts and moves page cache. */
 #define POLICY_KLOC_NEEDS	(TIERING_FILES | TIERING_USES | TIERING_MOVES | \
-				 TIERING_KNODES | TIERING_TABLES | TIERING_NET)
+				 TIERING_KNODES | TIERING_TABLES | TIERING_NET | \
+				 TIERING_READAHEAD)
 
 /* Operations of such a variant, without placement and demotion. */
 #define POLICY_KLOC_OPERATIONS					\

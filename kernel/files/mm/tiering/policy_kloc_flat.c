@@ -98,7 +98,8 @@ static long policy_kloc_flat_fill_promote(struct tiering_node *tn,
 static struct tiering_policy policy_kloc_flat = {
 	.name		= "kloc-flat",
 	.needs		= TIERING_FILES | TIERING_USES | TIERING_MOVES |
-			  TIERING_ROOM | TIERING_TABLES | TIERING_NET,
+			  TIERING_ROOM | TIERING_TABLES | TIERING_NET |
+			  TIERING_READAHEAD,
 	.init		= policy_kloc_flat_select,
 	.place		= policy_kloc_flat_place,
 	.used		= policy_kloc_flat_used,

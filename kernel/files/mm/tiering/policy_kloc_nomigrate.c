@@ -12,7 +12,7 @@ static struct tiering_policy policy_kloc_nomigrate = {
 	.name		= "kloc-nomigrate",
 	/* Its daemons end scans, so that contexts age; they move nothing. */
 	.needs		= TIERING_FILES | TIERING_KNODES | TIERING_TABLES |
-			  TIERING_NET | TIERING_MOVES,
+			  TIERING_NET | TIERING_MOVES | TIERING_READAHEAD,
 	.init		= policy_kloc_select,
 	.init_node	= policy_kloc_init_node,
 	.exit_node	= policy_kloc_exit_node,

@@ -15,7 +15,7 @@ policy_remote_first_place(struct tiering_node *tn,
 
 static struct tiering_policy policy_remote_first = {
 	.name = "remote-first",
-	.needs = TIERING_PLACES,
+	.needs = TIERING_PLACES | TIERING_READAHEAD,
 	.place = policy_remote_first_place,
 };
 
