@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The outcome of fio-randrw."""
+"""The scripts and outcomes of fio-randrw, seqread and randread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BLOCKS = asked()
 
 def job(reads: int, writes: int = 0, error: int = 0) -> dict[str, Any]:
     def counted(count: int) -> dict[str, Any]:
-        return {"total_ios": count, "clat_ns": {"bins": {"1000": count} if count else {}}}
+        return {"total_ios": count, "clat_ns": {"bins": {"1000": count}} if count else {}}
 
     return {"jobname": "one", "error": error, "read": counted(reads), "write": counted(writes)}
 
@@ -76,8 +76,43 @@ def test_threads_share_one_file_and_no_block_is_hot() -> None:
     assert FIO.start is not None
     script = FIO.start(FULL, 1)
     assert "--filename=/data/one.0 " in script
-    assert "--rw=randrw --thread=1 --numjobs=16 " in script
+    assert "--rw=randrw --numjobs=16 " in script
     assert "--norandommap" in script and "random_distribution" not in script
+
+
+@pytest.mark.parametrize(("name", "rw"), [("seqread", "read"), ("randread", "randread")])
+def test_readers_have_a_file_each_which_is_on_disk_at_first(name: str, rw: str) -> None:
+    what = workload.load(name)
+    assert what.start is not None and what.prepare is not None and what.check is not None
+    script = what.start(FULL, 1)
+    assert "--directory=/data " in script and "--filename" not in script
+    assert f"--rw={rw} --numjobs=4 " in script
+    for each in (what.prepare(FULL, 1), what.check(FULL, 1)):
+        assert "--numjobs=4 " in each
+    # fio compares with the offset of another thread: processes verify.
+    assert "verify" not in script and "--thread" not in what.check(FULL, 1)
+    # Nothing of them is written, or dropped, in a run.
+    assert "fio" not in what.setup(FULL, 1) and "--invalidate=0 " in script
+
+
+def test_a_slice_of_seqread_reads_each_file_at_least_once() -> None:
+    slices = workload.load("seqread").slices(FULL, 1) or ""
+    sizes = {int(size) for size in re.findall(r"--size=(\d+) ", slices)}
+    assert sizes == {128 << 20}
+    assert min(int(size) for size in re.findall(r"--io_size=(\d+) ", slices)) >= 128 << 20
+
+
+def test_the_blocks_of_all_files_are_verified() -> None:
+    what = workload.load("randread")
+    assert what.start is not None
+    found = re.search(r"--io_size=(\d+) ", what.start(FULL, 1))
+    assert found
+    blocks = 4 * int(found[1]) // 4096
+    printed = [json.dumps({"jobs": [job(count)]}, indent=2) for count in (blocks, 131_072)]
+    assert what.outcome({"check": "\n".join(printed)}, FULL).operations == blocks
+    printed[1] = json.dumps({"jobs": [job(32_768)]}, indent=2)
+    with pytest.raises(WorkloadFailed, match="randread: 32768 of 131072 blocks were verified"):
+        what.outcome({"check": "\n".join(printed)}, FULL)
 
 
 FAKES = {

@@ -240,6 +240,8 @@ COUNTED = {
     "idleconns-poll": r"run ",
     "filebench": r"operations=",
     "fio-randrw": r"--io_size=",
+    "seqread": r"--io_size=",
+    "randread": r"--io_size=",
     "smallfiles": r"\.runs\) ",
     "mail": r"\.runs\) ",
     "gups": r"run ",
