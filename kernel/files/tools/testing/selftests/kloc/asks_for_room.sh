@@ -32,7 +32,7 @@ low() { # print how many pages fast memory keeps from page cache
 
 # A file that is open, in fast memory, and unused for some scans; and one in slow memory.
 tiering_select none
-head -c 33554432 /dev/zero >"$dir/fast"
+head -c 83886080 /dev/zero >"$dir/fast"
 head -c 8388608 /dev/zero >"$dir/slow"
 tiering_drop_caches
 on_node "$fast" cat "$dir/fast" >/dev/null
@@ -55,7 +55,8 @@ count_promoted
 tiering_control "pages that were used in one scan are promoted" [ $((promoted - before)) -gt 500 ]
 free=$(($(tiering_free "$fast") / 4))
 
-# Raise the watermarks, which wakes nobody, and let more scans pass. No process may start meanwhile:
+# Raise the watermarks, which wakes nobody, and let more scans pass. The mark is one that kswapd can
+# reach, or it would go on to evict what this shell is made of. No process may start meanwhile:
 # the allocation of its page tables would wake kswapd.
 sleep 7 &
 sleeper=$!
