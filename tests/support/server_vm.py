@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import subprocess
 import tarfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,17 +107,36 @@ class Server:
     path: Path
     boots: int = 0
 
-    def boot(self, script: str) -> str:
+    def boot(self, script: str, files: Iterable[Path] = ()) -> str:
         """Boot, run `script` with sh -eu, turn the server off, and return the script's output.
 
-        Raises AssertionError, with what was printed, if the script fails, or if it takes longer
-        than BOOT_SECONDS.
+        The script is run as root, in a directory that has copies of `files`. Raises AssertionError,
+        with what was printed, if the script fails, or if it takes longer than BOOT_SECONDS.
         """
         self.boots += 1
         console, output = (self.path / f"{name}{self.boots}" for name in ("console", "output"))
         job = self.path / "job.tar"
         with tarfile.open(job, "w") as out:
             _add(out, "script", script.encode(), 0o644)
+            for file in files:
+                _add(out, file.name, file.read_bytes(), 0o644)
+        messages = _finish(self.command(job, console, output))
+        printed = output.read_text(errors="replace") if output.exists() else ""
+        body, _, status = printed.rpartition("status ")
+        if status.strip() != "0" or messages:
+            # QEMU makes the file when it starts the machine.
+            text = console.read_text(errors="replace") if console.exists() else ""
+            raise AssertionError(
+                f"boot {self.boots} failed: {messages}\nthe script's output:\n{printed}\n"
+                f"the end of the console:\n{root.last_lines(text, CONSOLE_LINES)}"
+            )
+        return body
+
+    def command(self, job: Path, console: Path, output: Path) -> list[str]:
+        """Return the command that boots with the disk `job` until the server turns itself off.
+
+        It prints only what goes wrong. The two serial ports go to the files `console` and `output`.
+        """
         machine = qemu.build()
         argv = [
             *("setpriv", "--pdeathsig", "KILL", str(machine.program)),
@@ -130,30 +150,7 @@ class Server:
             *("-serial", f"file:{console}", "-serial", f"file:{output}"),
         ]
         binds = [*machine.binds, kernel.build().image.parent, self.path]
-        command = root.tool_root().command(argv, binds=binds)
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        try:
-            messages, _ = process.communicate(timeout=BOOT_SECONDS)
-        except subprocess.TimeoutExpired:
-            messages = f"still running after {BOOT_SECONDS} s"
-        finally:
-            process.kill()
-            process.wait()
-        printed = output.read_text(errors="replace") if output.exists() else ""
-        body, _, status = printed.rpartition("status ")
-        if status.strip() != "0" or messages:
-            shown = root.last_lines(console.read_text(errors="replace"), CONSOLE_LINES)
-            raise AssertionError(
-                f"boot {self.boots} failed: {messages}\nthe script's output:\n{printed}\n"
-                f"the end of the console:\n{shown}"
-            )
-        return body
+        return root.tool_root().command(argv, binds=binds)
 
 
 def make(directory: Path) -> Server:
@@ -173,6 +170,24 @@ def make(directory: Path) -> Server:
     make_ext4(root.tool_root(), tar, disk)
     tar.unlink()
     return Server(directory)
+
+
+def _finish(command: list[str]) -> str:
+    """Run a command until it ends or BOOT_SECONDS are over, and return what it printed."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        return process.communicate(timeout=BOOT_SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        return f"still running after {BOOT_SECONDS:g} s"
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def _add(out: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:
