@@ -145,20 +145,27 @@ def test_bash_completes_with_the_package(package: Path, tmp_path: Path) -> None:
 
 SYSTEMD = """\
 mkdir -p /run/systemd/system
-printf '#!/bin/sh\\necho "$@" >>/invoked\\n' >/usr/bin/deb-systemd-invoke
-chmod +x /usr/bin/deb-systemd-invoke
+for name in deb-systemd-invoke systemctl; do
+    printf '#!/bin/sh\\necho "%s $*" >>/invoked\\n' "$name" >/usr/bin/$name
+    chmod +x /usr/bin/$name
+done
 """
-"""A system with systemd, whose services write what they are told to /invoked."""
+"""A system with systemd, whose programs write what they are told to /invoked."""
 
 
 def test_service_is_stopped_by_a_removal_only(package: Path, tmp_path: Path) -> None:
     script = f"""{SYSTEMD}
 dpkg --install /kloc.deb >/dev/null
-[ ! -e /invoked ]
+cat /invoked
+rm /invoked
 dpkg --remove kloc >/dev/null
 cat /invoked
 """
-    assert in_debian(package, tmp_path, script) == "stop kloc-metrics.service kloc.service\n"
+    upgrade, removal, *reload = in_debian(package, tmp_path, script).splitlines()
+    # So that systemctl stop and reload do what the new units say.
+    assert upgrade == "systemctl --system daemon-reload"
+    assert removal == "deb-systemd-invoke stop kloc-metrics.service kloc.service"
+    assert set(reload) == {upgrade}
 
 
 def test_package_is_removed_without_a_trace(package: Path, tmp_path: Path) -> None:
