@@ -168,7 +168,40 @@ cat /invoked
     assert set(reload) == {upgrade}
 
 
+RECORDED = """\
+mkdir -p /run/kloc
+printf 60 >/run/value
+cat >/run/kloc/server.json <<'END'
+{"policy": "kloc", "complete": true, "before": {"/run/value": "15"}}
+END
+: >/run/kloc/server.lock
+"""
+"""A server on which somebody has run kloc on, without the service."""
+
+
+def test_removal_restores_what_was_set_without_the_service(package: Path, tmp_path: Path) -> None:
+    script = f"{RECORDED} dpkg --remove kloc >/run/printed; cat /run/value; cat /run/printed"
+    value, *printed = in_debian(package, tmp_path, script).splitlines()
+    assert value == "15"
+    assert "kloc is off, and what it had set is restored" in printed
+
+
+def test_purge_keeps_the_record_of_what_could_not_be_restored(
+    package: Path, tmp_path: Path
+) -> None:
+    # Nobody can write to this file.
+    script = f"""{RECORDED}
+sed -i s,/run/value,/proc/version, /run/kloc/server.json
+dpkg --purge kloc 2>&1
+ls /run/kloc
+"""
+    printed = in_debian(package, tmp_path, script).split("\n")
+    assert "a reboot restores the other settings" in printed
+    assert "server.json" in printed
+
+
 def test_package_is_removed_without_a_trace(package: Path, tmp_path: Path) -> None:
-    script = "kloc --version >/dev/null; dpkg --purge kloc >/dev/null; find / -xdev -name '*kloc*'"
-    left = in_debian(package, tmp_path, f"{script} -not -path '/proc/*' -not -path '/dev/*'")
+    used = f"kloc --version >/dev/null; {RECORDED}"
+    find = "find / -xdev -name '*kloc*' -not -path '/proc/*' -not -path '/dev/*'"
+    left = in_debian(package, tmp_path, f"{used} dpkg --purge kloc >/dev/null; {find}")
     assert left.split() == ["/kloc.deb"]
