@@ -93,7 +93,8 @@ def change_policy(name: str) -> tuple[str, ...]:
     path = Path(record.config) if record.config else None
     settings = replace(config.read(path) if path else config.Config(), policy=name)
     # A limit of a node exists only under policies that place page cache.
-    return _apply(make(settings, record.limits), path, record.limits)
+    absent = dict(limits_of_nodes(settings))
+    return _apply(make(settings, record.limits), path, record.limits, may_lack=absent)
 
 
 def turn_off() -> bool:
@@ -248,12 +249,18 @@ def explained(error: OSError, path: str, text: str) -> KlocError:
 
 
 def _apply(
-    plan: Plan, file: Path | None, limits: Mapping[str, str], complete: bool = True
+    plan: Plan,
+    file: Path | None,
+    limits: Mapping[str, str],
+    complete: bool = True,
+    may_lack: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """Write a plan, made of the settings in `file`; `limits` are those of `kloc limit` in it.
 
-    `complete` is what the record says at the end.
+    `complete` is what the record says at the end. Limits, and the files `may_lack`, are left out
+    with a note if they do not exist.
     """
+    optional = {*limits, *may_lack}
     notes = list(plan.notes)
     with _locked():
         old = recorded()
@@ -278,7 +285,7 @@ def _apply(
                     _change(path, text, undo)
             for path, text in plan.writes:
                 now = value(path)
-                if now is None and path in limits:
+                if now is None and path in optional:
                     notes.append(f"{path} does not exist under policy {plan.policy}: no limit")
                     continue
                 if now is None:

@@ -175,6 +175,28 @@ def test_a_limit_that_the_policy_lacks_is_noted(
     control.turn_off()
 
 
+def test_a_limit_of_kloc_toml_is_noted_by_another_policy_and_comes_back(
+    server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit, write = server / TIERING / "node0/max_kb", system.write
+
+    def take_and_give_folder(path: str, text: str) -> None:
+        write(path, text)
+        if path.endswith("/policy"):
+            limit.unlink(missing_ok=True)
+            if text == "kloc":
+                limit.write_text("max\n")
+
+    monkeypatch.setattr(system, "write", take_and_give_folder)
+    file = tmp_path / "kloc.toml"
+    file.write_text('[limits.nodes]\nnode0 = "1M"\n')
+    control.turn_on(config.read(file))
+    (note,) = control.change_policy("tpp")
+    assert "node0/max_kb does not exist under policy tpp: no limit" in note
+    assert control.change_policy("kloc") == ()
+    assert limit.read_text() == "1024\n"
+
+
 def test_limits_are_restored_by_off_if_kloc_is_on(server: Path) -> None:
     path = "sys/fs/cgroup/database.slice/memory.kloc.max"
     assert not control.set_limits([(f"/{path}", "4096")])
