@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `Server.boot` returns, and what it says when a boot fails, with a command for the machine."""
+"""What `Server.boot` returns, and what it says when a boot fails; a command is the machine."""
 
 from __future__ import annotations
 
