@@ -28,12 +28,13 @@ PACKAGES = (
     "procps",
     "python3",
     "python3-argcomplete",
+    "python3-prometheus-client",
     "python3-rich",
     "systemd",
     "systemd-sysv",
     "udev",
 )
-"""What a small Debian server has, with what the package kloc depends on: there is no network."""
+"""What a small Debian server has, with what the package kloc needs: there is no network."""
 
 TOPOLOGY = Topology(
     nodes=(
@@ -52,6 +53,9 @@ what else the host does.
 
 SEED = 1
 """The seed of QEMU's random numbers."""
+
+DISK_BYTES = 1 << 30
+"""The size of the server's disk."""
 
 BOOT_SECONDS = 1800
 """How long a boot with its script may take."""
@@ -80,11 +84,14 @@ mkdir /run/job
 tar -xf /dev/vdb -C /run/job
 cd /run/job
 stty -F /dev/ttyS1 raw
-sh -eu ./script >/dev/ttyS1 2>&1
-echo "status $?" >/dev/ttyS1
+# Not on a terminal, programs print neither colours nor progress.
+{ sh -eu ./script && echo "status 0" || echo "status $?"; } 2>&1 | cat >/dev/ttyS1
 exec systemctl --no-block poweroff
 """
-"""Unpacks the second disk, runs its script, and writes the output to the second serial port."""
+"""Unpacks the second disk, runs its script, and writes the output to the second serial port.
+
+The server is turned off when the last process ends that has the script's output.
+"""
 
 FILES = {
     "etc/hostname": ("server\n", 0o644),
@@ -169,6 +176,9 @@ def make(directory: Path) -> Server:
     packages.unlink()
     make_ext4(root.tool_root(), tar, disk)
     tar.unlink()
+    with disk.open("r+b") as file:
+        file.truncate(DISK_BYTES)
+    root.tool_root().run(["resize2fs", "-f", str(disk)], binds=[directory])
     return Server(directory)
 
 
