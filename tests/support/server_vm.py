@@ -8,6 +8,7 @@ run as root by a unit of systemd, each in a boot that ends with the script.
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import tarfile
 from collections.abc import Iterable
@@ -17,7 +18,8 @@ from pathlib import Path
 from kloc.build import bootstrap, kernel, qemu, root
 from kloc.build.ext4 import make_ext4
 from kloc.build.guest_image import normalized
-from kloc.machine.qemu import CPU, clock_arguments, device_arguments
+from kloc.machine.profile import Storage
+from kloc.machine.qemu import CPU, clock_arguments, device_arguments, disk_arguments
 from kloc.machine.topology import Node, Speed, Topology
 
 PACKAGES = (
@@ -51,11 +53,20 @@ The time of the guest is that of its instructions, so that time limits of system
 what else the host does.
 """
 
-SEED = 1
-"""The seed of QEMU's random numbers."""
-
 DISK_BYTES = 1 << 30
 """The size of the server's disk."""
+
+STORAGE = Storage(
+    capacity=DISK_BYTES,
+    read_latency_us=80,
+    write_latency_us=20,
+    read_bandwidth=1.2,
+    write_bandwidth=1.2,
+)
+"""The disks: with those of QEMU, the guest's time would depend on how fast the host's are."""
+
+SEED = 1
+"""The seed of QEMU's random numbers."""
 
 BOOT_SECONDS = 1800
 """How long a boot with its script may take."""
@@ -104,7 +115,11 @@ FILES = {
 
 ENABLED = "etc/systemd/system/multi-user.target.wants/test-job.service"
 
-PARAMETERS = "console=ttyS0 root=/dev/vda rw panic=-1 random.trust_cpu=on"
+PARAMETERS = (
+    "console=ttyS0 root=/dev/vda rw panic=-1 random.trust_cpu=on "
+    # QEMU's clock is simulated time, and the TSC is that clock.
+    "tsc=reliable no_timer_check"
+)
 
 
 @dataclass
@@ -127,6 +142,8 @@ class Server:
             _add(out, "script", script.encode(), 0o644)
             for file in files:
                 _add(out, file.name, file.read_bytes(), 0o644)
+        # The memory of a device has to be a power of two bytes.
+        os.truncate(job, 1 << (job.stat().st_size - 1).bit_length())
         messages = _finish(self.command(job, console, output))
         printed = output.read_text(errors="replace") if output.exists() else ""
         body, _, status = printed.rpartition("status ")
@@ -151,8 +168,8 @@ class Server:
             *TOPOLOGY.hardware_arguments(CPU),
             *device_arguments(SEED),
             *("-monitor", "none"),
-            *_disk_arguments("disk", self.path / "disk"),
-            *_disk_arguments("job", job),
+            *disk_arguments(0, self.path / "disk", STORAGE, kept=True),
+            *disk_arguments(1, job, STORAGE, kept=False),
             *("-kernel", str(kernel.build().image), "-append", PARAMETERS),
             *("-serial", f"file:{console}", "-serial", f"file:{output}"),
         ]
@@ -204,10 +221,3 @@ def _add(out: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:
     member = normalized(tarfile.TarInfo(name))
     member.size, member.mode = len(content), mode
     out.addfile(member, io.BytesIO(content))
-
-
-def _disk_arguments(name: str, image: Path) -> list[str]:
-    return [
-        *("-blockdev", f"driver=raw,node-name={name},file.driver=file,file.filename={image}"),
-        *("-device", f"virtio-blk-pci,drive={name}"),
-    ]

@@ -65,6 +65,26 @@ def device_arguments(seed: int) -> list[str]:
     ]
 
 
+def disk_arguments(number: int, image: Path, storage: Storage, kept: bool) -> list[str]:
+    """Return QEMU's arguments for a disk. `kept`: the guest's writes reach the image."""
+    figures = {
+        "read-latency-ns": storage.read_latency_us * 1000,
+        "write-latency-ns": storage.write_latency_us * 1000,
+        "read-bytes-per-us": storage.read_bandwidth * 1000,
+        "write-bytes-per-us": storage.write_bandwidth * 1000,
+    }
+    options = ",".join(f"{key}={value:.0f}" for key, value in figures.items())
+    options += ",shared=on" if kept else ""
+    node = f"disk{number}"
+    # Without ioeventfd a request begins when the guest makes it, and not when the host's main
+    # loop gets to it.
+    device = f"virtio-blk-pci,drive={node},addr={FIRST_DISK + number},ioeventfd=off"
+    return [
+        *("-blockdev", f"driver=timed,node-name={node},filename={image},{options}"),
+        *("-device", device),
+    ]
+
+
 def qemu_arguments(
     job: Job, parts: Parts, directory: Path, memory: Mapping[str, str], images: Sequence[Path]
 ) -> list[str]:
@@ -84,7 +104,7 @@ def qemu_arguments(
         argv += [*job.topology.hardware_arguments(CPU), *device_arguments(job.seed)]
     for number, image in enumerate(images):
         kept = job.prepares and image == job.disk
-        argv += _disk_arguments(number, image, job.profile.storage, kept)
+        argv += disk_arguments(number, image, job.profile.storage, kept)
     if job.modelled:
         argv += ["-plugin", f"{parts.plugin},config={directory / 'model.conf'}"]
     argv += ["-kernel", str(parts.kernel.image), "-append", kernel_command_line(job)]
@@ -120,26 +140,6 @@ def kernel_command_line(job: Job) -> str:
             *job.parameters,
         )
     )
-
-
-def _disk_arguments(number: int, image: Path, storage: Storage, kept: bool) -> list[str]:
-    """Return QEMU's arguments for a disk. `kept`: the guest's writes reach the image."""
-    figures = {
-        "read-latency-ns": storage.read_latency_us * 1000,
-        "write-latency-ns": storage.write_latency_us * 1000,
-        "read-bytes-per-us": storage.read_bandwidth * 1000,
-        "write-bytes-per-us": storage.write_bandwidth * 1000,
-    }
-    options = ",".join(f"{key}={value:.0f}" for key, value in figures.items())
-    options += ",shared=on" if kept else ""
-    node = f"disk{number}"
-    # Without ioeventfd a request begins when the guest makes it, and not when the host's main
-    # loop gets to it.
-    device = f"virtio-blk-pci,drive={node},addr={FIRST_DISK + number},ioeventfd=off"
-    return [
-        *("-blockdev", f"driver=timed,node-name={node},filename={image},{options}"),
-        *("-device", device),
-    ]
 
 
 def _numa_arguments(profile: Profile, memory: Mapping[str, str], cpus: int) -> list[str]:
