@@ -176,8 +176,9 @@ stop = "rm /run/kloc-waits"
 END
 part daemon; kloc on; kloc policy waiting; state kloc-policy-waiting
 part daemon_killed
-systemctl kill --kill-whom=main --signal=KILL kloc-policy-waiting
+systemctl kill --kill-whom=main --signal=KILL kloc-policy-waiting; sleep 2
 kloc doctor --server --json || true
+part daemon_cleaned; [ -e /run/kloc-waits ] || echo stopped
 part daemon_off; kloc off; state kloc-policy-waiting; changed
 # The service has fewer rights, and starts the daemon all the same.
 cp /etc/kloc/kloc.toml toml
@@ -232,7 +233,7 @@ PASSING = (
     "/var/cache/(apt|debconf|ldconfig|man)(/|$)",
     "/var/lib/apt/",
     "/var/lib/systemd/",
-    "/root/",
+    "/root/(settings|files)$",
 )
 """What the system and apt write that has nothing to do with the package: regular expressions."""
 
@@ -431,6 +432,8 @@ def test_daemon_of_a_policy_is_a_unit(killed: dict[str, str]) -> None:
     policy = findings(killed["daemon_killed"])["policy"]
     assert not policy["well"]
     assert "whose daemon does not run" in policy["state"]
+    # Its command `stop` has run.
+    assert killed["daemon_cleaned"] == "stopped\n"
     assert killed["daemon_off"].splitlines()[1:] == [STOPPED, "same"]
     assert killed["daemon_of_service"].splitlines() == [ACTIVE, running]
     assert killed["daemon_stopped"].splitlines() == [STOPPED, "same"]

@@ -33,6 +33,14 @@ PREFIX = "kloc-policy-"
 LAST_LINES = 10
 """How many lines of a daemon's output an error quotes."""
 
+ENDED = "ended"
+"""The argument of a policy's command `stop` when the daemon has ended already."""
+
+UNLESS_STOPPED = f"""\
+if [ "${{1-}}" = {ENDED} ] && [ "$SERVICE_RESULT" = success ]; then exit; fi
+"""
+"""A shell command: do not stop a daemon a second time that ended as it should."""
+
 POLL_SECONDS = 0.1
 
 SETTLE_SECONDS = 0.5
@@ -68,7 +76,12 @@ def refusals(policy: str, used: Daemon) -> Iterator[KlocError]:
 
 def command(policy: str, used: Daemon) -> list[str]:
     """Return the command that starts a policy's daemon."""
-    stop = [f"--property=ExecStop=/bin/sh {_script(policy, 'stop')}"] if used.stop else []
+    stop = []
+    if used.stop:
+        # systemd does not run ExecStop for a daemon that was killed or failed, and what it had the
+        # kernel do, such as schemes of DAMON, would go on.
+        script = f"/bin/sh {_script(policy, 'stop')}"
+        stop = [f"--property=ExecStop={script}", f"--property=ExecStopPost={script} {ENDED}"]
     return [
         "systemd-run",
         f"--unit={unit(policy)}",
@@ -89,7 +102,8 @@ def start(policy: str, used: Daemon) -> None:
     Raises KlocError, with the last lines of its output, if it cannot be started, ends, or is not
     ready in time; it is then stopped.
     """
-    texts = {"start": used.start, "ready": used.ready, "stop": used.stop}
+    stop = UNLESS_STOPPED + used.stop if used.stop else None
+    texts = {"start": used.start, "ready": used.ready, "stop": stop}
     for name, text in texts.items():
         if text is not None:
             path_of(_script(policy, name)).write_text(_environment(used) + text, encoding="utf-8")

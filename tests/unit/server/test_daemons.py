@@ -167,7 +167,38 @@ def test_stop_has_a_command_and_a_limit(server: Path, systemd: Systemd, tmp_path
     (line,) = systemd.asked
     assert f"--property=ExecStop=/bin/sh /run/kloc/{UNIT}.stop" in line
     assert "--property=TimeoutStopSec=3s" in line
-    assert (server / f"run/kloc/{UNIT}.stop").read_text().endswith("\ndamo stop\n")
+    assert f"--property=ExecStopPost=/bin/sh /run/kloc/{UNIT}.stop ended" in line
+    script = server / f"run/kloc/{UNIT}.stop"
+    assert script.read_text().endswith("\ndamo stop\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result", "stops"),
+    [
+        ((), "success", True),
+        (("ended",), "success", False),
+        (("ended",), "signal", True),
+        (("ended",), "exit-code", True),
+    ],
+)
+def test_stop_runs_once_also_if_the_daemon_was_killed(
+    arguments: tuple[str, ...],
+    result: str,
+    stops: bool,
+    server: Path,
+    systemd: Systemd,
+    tmp_path: Path,
+) -> None:
+    damo_tier(tmp_path, 'stop = "echo stopped"\n')
+    turn_on()
+    script = server / f"run/kloc/{UNIT}.stop"
+    done = subprocess.run(
+        ["sh", "-eu", script, *arguments],
+        env={"PATH": "/bin", "SERVICE_RESULT": result},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "stopped\n" if stops else "")
 
 
 def test_programs_beside_the_policy_are_in_the_path(
