@@ -226,7 +226,7 @@ find / /run -xdev -name '*kloc*'
 """The third boot: upgrades the package, and removes it."""
 
 PASSING = (
-    "/run/(job|log|systemd|udev|lock|credentials)(/|$)",
+    "/run/(agetty.reload|job|log|systemd|udev|lock|credentials)(/|$)",
     "/tmp(/|$)",
     "/var/tmp(/|$)",
     "/var/log/",
@@ -458,7 +458,8 @@ def test_purge_restores_settings_and_leaves_no_file(removed: dict[str, str]) -> 
     assert removed["failed_later"] == ""
     lines = removed["left"].splitlines()
     passing = [line for line in lines if re.match(f"[<>] ({'|'.join(PASSING)})", line)]
-    assert [line for line in lines if line not in passing or "kloc" in line] == []
+    assert [line for line in lines if line not in passing] == []
+    assert [line for line in lines if line.startswith("> ") and "kloc" in line] == []
 
 
 def test_removal_restores_what_was_set_by_hand(removed: dict[str, str]) -> None:
