@@ -48,7 +48,11 @@ def test_a_removed_package_is_not_installed(path: Path) -> None:
     assert programs.versions([]) == {}
 
 
-def test_missing_packages_are_named_with_the_command(path: Path) -> None:
+def test_missing_packages_are_named_with_the_command(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The tests may run with kloc test --yes.
+    monkeypatch.setattr(terminal, "settings", terminal.Settings())
     programs.require(["gcc"])
     with pytest.raises(KlocError, match=r"lacks Debian packages.*: redis-tools, fio") as error:
         programs.require(["gcc", "redis-tools", "fio"])
