@@ -18,9 +18,9 @@ tiering_control "an error is found" tiering_log_is_clean
 
 tiering_log_begin "$mark, in earnest"
 head -c 4096 /dev/zero >"$dir/used"
-read_loop $tiering/page_bytes & readers="$readers $!"
-read_loop $contexts & readers="$readers $!"
-read_loop "$dir/used" & readers="$readers $!"
+read_loop 4096 $tiering/page_bytes & readers="$readers $!"
+read_loop 4096 $contexts & readers="$readers $!"
+read_loop 4096 "$dir/used" & readers="$readers $!"
 switches=0
 while [ $switches -lt 40 ]; do
 	tiering_select none
