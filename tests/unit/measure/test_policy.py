@@ -253,8 +253,9 @@ def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_o
     assert policy.load("kloc").for_workload == policy.load("tpp").for_workload
 
 
-def test_controls_are_kloc_and_eight_others() -> None:
-    others = {"allactive", "cache-only", "cap", "flat", "fs", "nomigrate", "random", "slab"}
+def test_controls_are_kloc_and_nine_others() -> None:
+    others = {"allactive", "cache-only", "cap", "flat", "fs", "nomigrate", "noprefetch"}
+    others |= {"random", "slab"}
     assert set(KLOC_AND_ITS_CONTROLS) == {"kloc", *(f"kloc-{name}" for name in others)}
 
 
