@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from kloc.base import paths
 from kloc.base.errors import KlocError
 from kloc.server import system
 from kloc.server.system import AS_ROOT, read
@@ -38,11 +39,14 @@ FREED, RETURNED = "freed", "returned"
 def check_kernel() -> None:
     """Raise KlocError if the running kernel has no policies of memory tiers."""
     if not (system.ROOT / POLICY).exists():
+        get = "boot kloc's kernel, which kloc kernel package makes in a checkout of the project"
+        if paths.has_laboratory():
+            # A package for servers has no machine to try it in.
+            get += ", or try it in the machine: kloc run --policy kloc --with-kloc -- kloc status"
         raise KlocError(
             f"this kernel, Linux {os.uname().release}, has no policies of memory tiers: "
             f"/{FOLDER} does not exist",
-            "boot a kernel with CONFIG_TIERING=y, or try one in kloc's own machine: "
-            "kloc run --policy kloc --with-kloc -- kloc status",
+            get,
         )
 
 

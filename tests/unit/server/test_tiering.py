@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kloc.base import paths
 from kloc.base.errors import KlocError
 from kloc.server import system, tiering
 from support import made_up_kernel
@@ -25,13 +26,17 @@ def test_a_kernel_with_policies_passes_the_check() -> None:
     tiering.check_kernel()
 
 
+@pytest.mark.parametrize("has_laboratory", [True, False])
 def test_a_kernel_without_policies_is_named_with_what_to_boot(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    has_laboratory: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """The package for servers has no machine in which another kernel could be tried."""
     monkeypatch.setattr(system, "ROOT", tmp_path / "none")
+    monkeypatch.setattr(paths, "has_laboratory", lambda: has_laboratory)
     with pytest.raises(KlocError, match=f"Linux {os.uname().release}") as error:
         tiering.check_kernel()
-    assert "CONFIG_TIERING=y" in str(error.value.hint)
+    assert "kloc kernel package" in str(error.value.hint)
+    assert ("kloc run" in str(error.value.hint)) == has_laboratory
 
 
 def test_the_policy_is_the_one_in_its_file(root: Path) -> None:
