@@ -115,7 +115,8 @@ class Job:
     def _run(self, size: Size, seed: str) -> str:
         """Return the options of fio with threads that report their end on DONE."""
         job = f"{self._options(size, self.rw, self.threads)} --thread=1"
-        if "w" in self.rw:
+        if self.rw == "randrw":
+            # What it writes has to be verifiable, too.
             job += f" {VERIFIABLE} --do_verify=0"
         # fio appends a redirection to such a command; the braces protect ours.
         ended = f"--exec_postrun='{{ echo >{DONE}; }}'"
@@ -202,13 +203,12 @@ cat {REPORT} /run/kloc/verified.json
 
     def workload(self) -> Workload:
         """Return the workload. Only a shared file is loaded in each run."""
-        nothing = ":\n"
         return Workload(
             name=self.name,
             summary=self.summary,
             packages=("fio",),
             prepare=None if self.is_shared else self.load,
-            setup=self.load if self.is_shared else lambda size, seed: nothing,
+            setup=self.load if self.is_shared else lambda size, seed: ":\n",
             warm_up=self.warm_up,
             slices_max=SLICES_MAX,
             start=self.start,

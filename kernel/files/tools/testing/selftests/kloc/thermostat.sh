@@ -38,8 +38,8 @@ kloc_files cold 16 512
 mkdir "$dir/large"
 head -c 16777216 /dev/zero >"$dir/large/file"
 sync
-# Each page in each scan: what is not used in some of them would count as unused. Programs that are
-# started for that take too long on a busy host.
+# Read each page at least once in eight scans, or it counts as unused. Starting programs for that
+# takes too long on a busy host.
 read_loop 1048576 "$dir"/hot/* "$dir/large/file" &
 program=$!
 
