@@ -16,6 +16,9 @@ from kloc.measure.workload import SOURCES, Workload
 
 INSTALLED = "install ok installed"
 
+NETWORK = "iproute2"
+"""The package with which a workload gets its own network, and which small servers may lack."""
+
 
 def packages(workloads: Iterable[Workload]) -> list[str]:
     """Return the Debian packages that workloads need on a server, those of the compiler too."""
@@ -26,6 +29,7 @@ def packages(workloads: Iterable[Workload]) -> list[str]:
             needed.update(dict.fromkeys(COMPILER))
         found = [library(SOURCES / name) for name in one.programs]
         needed.update({name: None for name in found if name is not None})
+        needed[NETWORK] = None
     return list(needed)
 
 

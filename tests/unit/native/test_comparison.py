@@ -277,5 +277,5 @@ def test_a_workload_of_kloc_runs_with_its_own_program(server: Path) -> None:
     for run in document["runs"]:
         assert run["operations"] > 1000 and run["seconds"] > 0
         assert run["size"] == {"load": 1 / 64, "seconds": 0.1}
-    assert set(document["versions"]["packages"]) <= {"gcc", "libc6-dev"}
+    assert set(document["versions"]["packages"]) <= {"gcc", "iproute2", "libc6-dev"}
     assert_nothing_is_left(server, before)

@@ -35,12 +35,13 @@ def write(file: Path, text: str) -> None:
     file.chmod(0o755)
 
 
-def test_packages_are_those_of_the_program_its_compiler_and_its_library() -> None:
+def test_packages_are_those_of_program_compiler_library_and_network() -> None:
     redis, rocksdb, fio = map(workload.load, ("redis", "rocksdb", "fio-randrw"))
     assert programs.packages([redis, fio]) == [
-        *("redis-server", "redis-tools", "gcc", "libc6-dev", "fio")
+        *("redis-server", "redis-tools", "gcc", "libc6-dev", "iproute2", "fio")
     ]
-    assert programs.packages([rocksdb])[-1] == "librocksdb-dev"
+    assert programs.packages([rocksdb])[-2:] == ["librocksdb-dev", "iproute2"]
+    assert programs.packages([]) == []
 
 
 def test_a_removed_package_is_not_installed(path: Path) -> None:
