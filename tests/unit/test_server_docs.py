@@ -13,7 +13,7 @@ import pytest
 
 from kloc import cli
 from kloc.base.paths import PROJECT
-from kloc.server import checks, config
+from kloc.server import checks, config, control
 
 DOCUMENT = (PROJECT / "docs" / "server.md").read_text()
 PACKAGING = PROJECT / "packaging"
@@ -103,6 +103,13 @@ def test_the_service_restores_settings_after_a_failed_start_too() -> None:
     assert service["RuntimeDirectoryPreserve"] == "yes"
     for tunables in ("ProtectKernelTunables", "ProtectControlGroups"):
         assert tunables not in service
+
+
+def test_a_start_that_is_stopped_is_no_failure_and_one_that_set_nothing_is() -> None:
+    service = unit(PACKAGING / "kloc.service")["Service"]
+    # cli.main returns 130 after SIGTERM.
+    assert service["SuccessExitStatus"] == "130 SIGTERM"
+    assert service["ExecStartPost"] == f"/usr/bin/test -e {control.RECORD}"
 
 
 def test_the_exporter_listens_on_this_server_only() -> None:
