@@ -2,16 +2,13 @@
 """The package kloc on a Debian server with systemd and two tiers of memory, a virtual machine.
 
 As docs/server.md says, it is installed, turned on as a service, used, killed, upgraded and removed.
-The server is booted three times; each boot prints parts: the line "== NAME" comes before each.
+The server is booted four times; each boot prints parts: the line "== NAME" comes before each.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,12 +16,20 @@ from kloc.build import deb
 from kloc.server import policy_files
 from support import server_vm
 from support.in_machine import split_parts
+from support.server_packages import NEWER, newer_kloc
+from support.server_scripts import (
+    ACTIVE,
+    FUNCTIONS,
+    KLOC,
+    RESTORED,
+    STOPPED,
+    changes,
+    findings,
+    left,
+)
 from support.server_vm import Server
 
 pytestmark = pytest.mark.soak
-
-NEWER = "0.1+newer"
-"""The version of the package that is upgraded to."""
 
 CONFIG = """\
 policy = "kloc"
@@ -34,29 +39,6 @@ rate_mbps = 64
 node0 = "96M"
 """
 """What the operator writes to kloc.toml."""
-
-FUNCTIONS = r"""
-part() { echo "== $1"; }
-settings() {
-    grep -rs . /sys/kernel/mm/tiering /sys/kernel/mm/kloc /sys/kernel/mm/numa \
-        /sys/kernel/mm/lru_gen /sys/kernel/debug/sched/numa_balancing /proc/sys/vm \
-        /proc/sys/kernel/numa_balancing* |
-        grep -vE '/(stats/|knodes:|knode_bytes:|page_bytes:|[a-z]*_reserve_kbytes:)' | sort
-}
-changed() { settings | diff /root/settings - && echo same || true; }
-state() { systemctl show --property=ActiveState,SubState,Result --value "$1" | xargs; }
-started() { systemctl show --property=ActiveEnterTimestampMonotonic --value kloc; }
-failed() { systemctl --failed --plain --no-legend --no-pager; }
-export DEBIAN_FRONTEND=noninteractive
-# On a server that is still starting, settings and files change.
-part running; systemctl is-system-running --wait || true
-part failed; failed
-"""
-"""Functions of all scripts, and the end of the system's start.
-
-`settings` prints all settings that may matter, with their values, and `changed` those that are not
-as they were before the package was installed.
-"""
 
 INSTALL = r"""
 part manager; cat /proc/1/comm
@@ -154,7 +136,14 @@ systemctl start --no-block kloc; meet
 systemctl stop kloc
 unblock
 state kloc; changed
-systemctl reset-failed kloc || true
+
+part terminated_service
+block
+systemctl start --no-block kloc; meet
+systemctl kill --kill-whom=main kloc; ended
+unblock
+state kloc; changed
+systemctl reset-failed kloc
 
 part killed_by_hand
 block
@@ -193,6 +182,43 @@ part failed_later; failed
 """
 """The second boot, with the service enabled: kills what it can."""
 
+MEASURE = r"""
+part booted; state kloc; changed >set; cat set
+part compare
+kloc compare --native redis --policies tpp,kloc --rounds 1 --load 0.1 --seconds 0.1 --settle 10 \
+    --json result.json 2>&1
+part result; cat result.json
+part compared; state kloc; changed | cmp - set && echo "settings kept"
+ls -d /var/tmp/kloc-native /sys/fs/cgroup/kloc-native 2>/dev/null || true
+
+kdamonds=/sys/kernel/mm/damon/admin/kdamonds
+damon() { grep -rs . $kdamonds | sort; }
+states() { cat $kdamonds/*/state 2>/dev/null || true; }
+part damo; kloc policy damo-tier; state kloc-policy-damo-tier
+cat /proc/sys/kernel/numa_balancing
+for number in 0 1; do
+    cat $kdamonds/$number/state $kdamonds/$number/contexts/0/schemes/0/action \
+        $kdamonds/$number/contexts/0/schemes/0/quotas/goals/0/current_value
+done | xargs
+part damo_doctor; kloc doctor --server --json || true
+part damo_off; kloc off; state kloc-policy-damo-tier; states; changed
+cp /etc/kloc/kloc.toml toml
+echo 'policy = "damo-tier"' >/etc/kloc/kloc.toml
+part damo_of_service; systemctl restart kloc; state kloc; state kloc-policy-damo-tier; states
+part damo_stopped; systemctl stop kloc; state kloc-policy-damo-tier; states; changed
+cp toml /etc/kloc/kloc.toml
+
+echo 0 >$kdamonds/nr_kdamonds
+damon >damon
+part scheme; kloc scheme apply damon-tier --physical 2>&1; states
+part scheme_doctor; kloc doctor --server --json || true
+sleep 3
+part scheme_shown; kloc scheme show --json
+part scheme_stopped; kloc scheme stop 2>&1; damon | diff damon - && echo same
+part failed_later; failed
+"""
+"""The third boot: measures redis, and lets DAMON move memory."""
+
 REMOVE = r"""
 part booted; state kloc; changed >set; cat set
 cp /etc/kloc/kloc.toml toml
@@ -222,20 +248,14 @@ part by_hand; apt-get install --yes ./newer.deb >/dev/null; kloc on
 part by_hand_removed; apt-get remove --yes kloc >/dev/null; changed
 part by_hand_purged; apt-get purge --yes kloc >/dev/null
 find / /run -xdev -name '*kloc*'
-"""
-"""The third boot: upgrades the package, and removes it."""
 
-PASSING = (
-    "/run/(agetty.reload|job|log|systemd|udev|lock|credentials)(/|$)",
-    "/tmp(/|$)",
-    "/var/tmp(/|$)",
-    "/var/log/",
-    "/var/cache/(apt|debconf|ldconfig|man)(/|$)",
-    "/var/lib/apt/",
-    "/var/lib/systemd/",
-    "/root/(settings|files)$",
-)
-"""What the system and apt write that has nothing to do with the package: regular expressions."""
+kdamonds=/sys/kernel/mm/damon/admin/kdamonds
+part scheme; apt-get install --yes ./newer.deb >/dev/null
+kloc scheme apply damon-tier --physical 2>&1; cat $kdamonds/*/state
+part scheme_removed; apt-get remove --yes kloc >/dev/null; cat $kdamonds/nr_kdamonds; changed
+part scheme_purged; apt-get purge --yes kloc >/dev/null; find / /run -xdev -name '*kloc*'
+"""
+"""The fourth boot: upgrades the package, and removes it."""
 
 
 @pytest.fixture(scope="module")
@@ -246,19 +266,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def newer(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package with another version, another kloc.toml, and another unit."""
-    directory = tmp_path_factory.mktemp("newer")
-    tree, built = directory / "tree", directory / "newer.deb"
-    subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
-    for name, pattern, text in (
-        ("DEBIAN/control", r"(?<=^Version: ).*$", NEWER),
-        ("etc/kloc/kloc.toml", r"\Z", "# Newer.\n"),
-        ("usr/lib/systemd/system/kloc.service", r"(?<=^Description=).*$", "Newer"),
-    ):
-        file = tree / name
-        file.write_text(re.sub(pattern, text, file.read_text(), count=1, flags=re.M))
-    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", tree, built], check=True)
-    return built
+    """The package that is upgraded to."""
+    return newer_kloc(package, tmp_path_factory.mktemp("newer") / "newer.deb")
 
 
 @pytest.fixture(scope="module")
@@ -280,32 +289,16 @@ def killed(server: Server, installed: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def removed(server: Server, killed: dict[str, str], newer: Path) -> dict[str, str]:
+def measured(server: Server, killed: dict[str, str]) -> dict[str, str]:
     """The parts that the third boot printed."""
+    return split_parts(server.boot(FUNCTIONS + MEASURE))
+
+
+@pytest.fixture(scope="module")
+def removed(server: Server, measured: dict[str, str], newer: Path) -> dict[str, str]:
+    """The parts that the fourth boot printed."""
     return split_parts(server.boot(FUNCTIONS + REMOVE, [newer]))
 
-
-def changes(part: str) -> dict[str, str]:
-    """Return the settings that are not as before the package, by path, of what `changed` prints."""
-    lines = (line[2:].partition(":") for line in part.splitlines() if line.startswith("> "))
-    return {path: text for path, _, text in lines}
-
-
-def findings(part: str) -> dict[str, dict[str, Any]]:
-    """Return what `kloc doctor --server --json` found, by name."""
-    document = json.loads(part[: part.rindex("}") + 1])
-    return {finding["what"]: finding for finding in document["findings"]}
-
-
-KLOC = {
-    "/proc/sys/kernel/numa_balancing": "2",
-    "/proc/sys/vm/watermark_boost_factor": "0",
-    "/sys/kernel/mm/numa/demotion_enabled": "true",
-    "/sys/kernel/mm/tiering/has_contexts": "1",
-    "/sys/kernel/mm/tiering/node0/max_kb": "max",
-    "/sys/kernel/mm/tiering/policy": "kloc",
-}
-"""What differs under policy kloc from before; the server has the other settings anyway."""
 
 CONFIGURED = {
     **KLOC,
@@ -313,9 +306,6 @@ CONFIGURED = {
     "/sys/kernel/mm/tiering/rate_mbps": "64",
 }
 """The same with the operator's kloc.toml."""
-
-RESTORED = "same\n"
-ACTIVE, STOPPED = "success active exited", "success inactive dead"
 
 
 def test_server_boots_with_systemd_and_two_tiers(installed: dict[str, str]) -> None:
@@ -412,9 +402,12 @@ def test_killed_service_restores_settings(killed: dict[str, str]) -> None:
     assert killed["journal"].count("kloc is off, and what it had set is restored") >= 2
 
 
-def test_service_that_is_stopped_while_it_starts_restores_settings(killed: dict[str, str]) -> None:
-    waited, _, same = killed["stopped_service"].splitlines()
-    assert (waited, same) == ("true", "same")
+def test_stop_while_the_service_starts_restores_settings(killed: dict[str, str]) -> None:
+    assert killed["stopped_service"] == f"true\n{STOPPED}\n{RESTORED}"
+
+
+def test_start_that_somebody_else_ends_has_failed(killed: dict[str, str]) -> None:
+    assert killed["terminated_service"] == f"true\nexit-code failed failed\n{RESTORED}"
 
 
 def test_off_restores_settings_after_a_kill_by_hand(killed: dict[str, str]) -> None:
@@ -440,6 +433,46 @@ def test_daemon_of_a_policy_is_a_unit(killed: dict[str, str]) -> None:
     assert killed["failed_later"] == ""
 
 
+def test_redis_is_compared_natively_and_settings_are_kept(measured: dict[str, str]) -> None:
+    assert changes(measured["booted"]) == CONFIGURED
+    document = json.loads(measured["result"])
+    assert sorted(run["policy"] for run in document["runs"]) == ["kloc", "tpp"]
+    assert all(run["throughput"] > 0 for run in document["runs"])
+    assert document["versions"]["packages"].keys() >= {"redis-server", "gcc"}
+    assert "kloc against tpp, round by round:" in measured["compare"]
+    assert measured["compared"] == f"{ACTIVE}\nsettings kept\n"
+
+
+def test_damo_tiers_memory_as_a_daemon(measured: dict[str, str]) -> None:
+    *_, state, balancing, kdamonds = measured["damo"].splitlines()
+    assert (state, balancing) == ("success active running", "0")
+    words = kdamonds.split()
+    assert words[:2] + words[3:5] == ["on", "migrate_cold", "on", "migrate_hot"]
+    assert abs(int(words[2]) + int(words[5]) - 10_000) < 100
+    found = findings(measured["damo_doctor"])
+    assert found["policy"]["well"] and found["other mechanisms"]["well"]
+    for part in ("damo_off", "damo_stopped"):
+        lines = measured[part].splitlines()
+        assert lines[-4:] == [STOPPED, "off", "off", "same"]
+    assert measured["damo_of_service"].splitlines() == [
+        ACTIVE,
+        "success active running",
+        "on",
+        "on",
+    ]
+
+
+def test_scheme_runs_until_it_is_stopped(measured: dict[str, str]) -> None:
+    assert "kloc scheme stop ends it" in " ".join(measured["scheme"].split())
+    assert measured["scheme"].splitlines()[-2:] == ["on", "on"]
+    assert not findings(measured["scheme_doctor"])["other mechanisms"]["well"]
+    shown = json.loads(measured["scheme_shown"])
+    assert [one["own"] for one in shown] == [True, True]
+    assert any(stats["tried"] for one in shown for stats in one["stats"])
+    assert measured["scheme_stopped"].endswith("same\n")
+    assert measured["failed_later"] == ""
+
+
 def test_upgrade_changes_nothing_that_runs(removed: dict[str, str]) -> None:
     assert (removed["running"], removed["failed"]) == ("running\n", "")
     assert changes(removed["booted"]) == CONFIGURED
@@ -457,8 +490,7 @@ def test_purge_restores_settings_and_leaves_no_file(removed: dict[str, str]) -> 
     assert removed["units_left"] == ""
     assert removed["failed_later"] == ""
     lines = removed["left"].splitlines()
-    passing = [line for line in lines if re.match(f"[<>] ({'|'.join(PASSING)})", line)]
-    assert [line for line in lines if line not in passing] == []
+    assert left(removed["left"]) == []
     assert [line for line in lines if line.startswith("> ") and "kloc" in line] == []
 
 
@@ -466,3 +498,9 @@ def test_removal_restores_what_was_set_by_hand(removed: dict[str, str]) -> None:
     assert removed["by_hand"].endswith("kloc is on: policy kloc, /etc/kloc/kloc.toml\n")
     assert removed["by_hand_removed"] == RESTORED
     assert removed["by_hand_purged"] == ""
+
+
+def test_removal_stops_a_scheme(removed: dict[str, str]) -> None:
+    assert removed["scheme"].splitlines()[-2:] == ["on", "on"]
+    assert removed["scheme_removed"] == f"0\n{RESTORED}"
+    assert removed["scheme_purged"] == ""

@@ -11,7 +11,7 @@ import io
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,17 @@ PACKAGES = (
 )
 """What a small Debian server has, with what the package kloc needs: there is no network."""
 
+FOR_MEASURING = (
+    "damo",
+    "gcc",
+    "iproute2",
+    "libc6-dev",
+    "python3-msgspec",
+    "redis-server",
+    "redis-tools",
+)
+"""What kloc compare --native redis and the policy damo-tier need."""
+
 TOPOLOGY = Topology(
     nodes=(
         Node(memory=768 << 20, speed=Speed(90, 20), cpus=2),
@@ -53,7 +64,7 @@ The time of the guest is that of its instructions, so that time limits of system
 what else the host does.
 """
 
-DISK_BYTES = 1 << 30
+DISK_BYTES = 2 << 30
 """The size of the server's disk."""
 
 STORAGE = Storage(
@@ -95,6 +106,7 @@ mkdir /run/job
 tar -xf /dev/vdb -C /run/job
 cd /run/job
 stty -F /dev/ttyS1 raw
+echo started >/dev/ttyS1
 # Not on a terminal, programs print neither colours nor progress.
 { sh -eu ./script && echo "status 0" || echo "status $?"; } 2>&1 | cat >/dev/ttyS1
 exec systemctl --no-block poweroff
@@ -116,7 +128,7 @@ FILES = {
 ENABLED = "etc/systemd/system/multi-user.target.wants/test-job.service"
 
 PARAMETERS = (
-    "console=ttyS0 root=/dev/vda rw panic=-1 random.trust_cpu=on "
+    "console=ttyS0 rw panic=-1 random.trust_cpu=on "
     # QEMU's clock is simulated time, and the TSC is that clock.
     "tsc=reliable no_timer_check"
 )
@@ -146,6 +158,8 @@ class Server:
         os.truncate(job, 1 << (job.stat().st_size - 1).bit_length())
         messages = _finish(self.command(job, console, output))
         printed = output.read_text(errors="replace") if output.exists() else ""
+        # Firmware and boot loader write to all serial ports.
+        printed = printed.rpartition("started\n")[2]
         body, _, status = printed.rpartition("status ")
         if status.strip() != "0" or messages:
             # QEMU makes the file when it starts the machine.
@@ -156,12 +170,18 @@ class Server:
             )
         return body
 
+    def boot_arguments(self) -> tuple[list[str], list[Path]]:
+        """Return QEMU's arguments for what it boots, and the directories that they name."""
+        image = kernel.build().image
+        return ["-kernel", str(image), "-append", f"root=/dev/vda {PARAMETERS}"], [image.parent]
+
     def command(self, job: Path, console: Path, output: Path) -> list[str]:
         """Return the command that boots with the disk `job` until the server turns itself off.
 
         It prints only what goes wrong. The two serial ports go to the files `console` and `output`.
         """
         machine = qemu.build()
+        arguments, directories = self.boot_arguments()
         argv = [
             *("setpriv", "--pdeathsig", "KILL", str(machine.program)),
             *clock_arguments(INSN_PS, QUANTUM_NS),
@@ -170,33 +190,46 @@ class Server:
             *("-monitor", "none"),
             *disk_arguments(0, self.path / "disk", STORAGE, kept=True),
             *disk_arguments(1, job, STORAGE, kept=False),
-            *("-kernel", str(kernel.build().image), "-append", PARAMETERS),
+            *arguments,
             *("-serial", f"file:{console}", "-serial", f"file:{output}"),
         ]
-        binds = [*machine.binds, kernel.build().image.parent, self.path]
+        binds = [*machine.binds, *directories, self.path]
         return root.tool_root().command(argv, binds=binds)
 
 
 def make(directory: Path) -> Server:
     """Return a new server, whose disk is made in `directory`."""
-    packages, tar, disk = (directory / name for name in ("packages.tar", "root.tar", "disk"))
-    bootstrap.bootstrap("a Debian server with systemd", PACKAGES, packages, seconds=80, pinned=True)
+    tar = directory / "root.tar"
+    packages = (*PACKAGES, *FOR_MEASURING)
+    bootstrap.bootstrap("a Debian server with systemd", packages, tar, seconds=100, pinned=True)
+    make_file_system(tar, FILES, directory / "disk", DISK_BYTES)
+    tar.unlink()
+    return Server(directory)
+
+
+def make_file_system(
+    packages: Path, files: Mapping[str, tuple[str, int]], image: Path, size: int
+) -> None:
+    """Make `image` an ext4 file system of `size` bytes that runs the scripts of a Server.
+
+    It has the root in the tar file `packages`, which is in the same directory, and `files`: texts
+    and modes by name.
+    """
+    tar = packages.with_suffix(".complete")
     with tarfile.open(packages) as source, tarfile.open(tar, "w") as out:
         for member in source:
-            if member.name.removeprefix("./") not in FILES:
+            if member.name.removeprefix("./") not in files:
                 out.addfile(member, source.extractfile(member) if member.isreg() else None)
-        for name, (text, mode) in FILES.items():
+        for name, (text, mode) in files.items():
             _add(out, f"./{name}", text.encode(), mode)
         link = normalized(tarfile.TarInfo(f"./{ENABLED}"))
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/systemd/system/test-job.service"
         out.addfile(link)
-    packages.unlink()
-    make_ext4(root.tool_root(), tar, disk)
+    make_ext4(root.tool_root(), tar, image)
     tar.unlink()
-    with disk.open("r+b") as file:
-        file.truncate(DISK_BYTES)
-    root.tool_root().run(["resize2fs", "-f", str(disk)], binds=[directory])
-    return Server(directory)
+    with image.open("r+b") as file:
+        file.truncate(size)
+    root.tool_root().run(["resize2fs", "-f", str(image)], binds=[image.parent])
 
 
 def _finish(command: list[str]) -> str:
