@@ -64,6 +64,9 @@ def test_image_has_the_kernel_its_modules_and_scripts(packages: Packages) -> Non
     assert len(modules) > 1000
     assert all(name.startswith(f"/lib/modules/{release}/kernel/") for name in modules)
     assert {"kmem.ko.xz", "xfs.ko.xz"} <= {Path(name).name for name in modules}
+    # depmod writes these on a server otherwise, and a purge would leave them.
+    written = {f"/lib/modules/{release}/modules.{name}" for name in ("dep", "dep.bin", "weakdep")}
+    assert written <= files
     script = dpkg_deb(packages.image, "--info", "postinst")
     assert "/etc/kernel/postinst.d" in script and release in script
 

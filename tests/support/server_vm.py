@@ -106,7 +106,7 @@ mkdir /run/job
 tar -xf /dev/vdb -C /run/job
 cd /run/job
 stty -F /dev/ttyS1 raw
-echo started >/dev/ttyS1
+echo 'script begins' >/dev/ttyS1
 # Not on a terminal, programs print neither colours nor progress.
 { sh -eu ./script && echo "status 0" || echo "status $?"; } 2>&1 | cat >/dev/ttyS1
 exec systemctl --no-block poweroff
@@ -159,7 +159,8 @@ class Server:
         messages = _finish(self.command(job, console, output))
         printed = output.read_text(errors="replace") if output.exists() else ""
         # Firmware and boot loader write to all serial ports.
-        printed = printed.rpartition("started\n")[2]
+        before, _, after = printed.partition("script begins\n")
+        printed = after or before
         body, _, status = printed.rpartition("status ")
         if status.strip() != "0" or messages:
             # QEMU makes the file when it starts the machine.
