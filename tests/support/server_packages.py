@@ -47,6 +47,6 @@ def _repacked(package: Path, target: Path, changes: Iterable[tuple[str, str, str
         assert count == 1, f"{name} has nothing that matches {pattern}"
         file.write_text(changed)
     # Modules are compressed already.
-    build = ["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, target]
+    build = ["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", str(tree), str(target)]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     return target
