@@ -25,10 +25,11 @@ PACKAGES = (
     "efibootmgr",
     "grub-efi-amd64",
     "initramfs-tools",
+    "libelf1t64",
     "linux-image-cloud-amd64",
     "zstd",
 )
-"""What a small Debian server has that boots with UEFI."""
+"""What a small Debian server has that boots with UEFI, with what linux-headers depends on."""
 
 TOOLS = ("dosfstools", "fdisk", "ovmf")
 """What makes the disk, and the firmware, OVMF. The tool root has none of them."""
