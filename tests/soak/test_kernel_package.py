@@ -126,4 +126,4 @@ def test_image_boots_with_slabs_that_can_move(packages: Packages) -> None:
     process = kloc_run(
         "--kernel", packages.image, "--policy", "kloc-slab", "--", "sh", "-c", script
     )
-    assert re.search(r"^ext4_inode_cache +[1-9]", process.stdout, re.MULTILINE)
+    assert re.search(r"^ext4_inode_cache\t[1-9]", process.stdout, re.MULTILINE)
