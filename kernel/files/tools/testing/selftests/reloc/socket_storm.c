@@ -127,10 +127,9 @@ static pid_t fork_or_fail(void)
 
 static void loopback_up(void)
 {
-	struct ifreq request = { .ifr_flags = IFF_UP };
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	int file = socket(AF_INET, SOCK_DGRAM, 0);
 
-	strcpy(request.ifr_name, "lo");
 	if (file < 0 || ioctl(file, SIOCSIFFLAGS, &request))
 		err(1, "cannot set up lo");
 	close(file);
@@ -240,7 +239,7 @@ static void reset_on_close(int file)
 }
 
 /* Each connection of the first half says its number, as they may be accepted in any order. */
-static void storm(int six)
+static void make_storm(int six)
 {
 	struct sockaddr_storage address;
 	int ends[2 * STORM], seen[STORM] = { }, i, file, number;
@@ -282,8 +281,8 @@ static void round_in_namespace(void)
 	kill_tcp_sender(0);
 	kill_tcp_sender(1);
 	kill_unix_sender();
-	storm(0);
-	storm(1);
+	make_storm(0);
+	make_storm(1);
 }
 
 /* Return: 0 if nobody wants the number any more. */
