@@ -38,6 +38,11 @@ TIER_SHIFT = 7
 
 DAX = "sys/bus/dax/devices"
 
+ONLINE = "daxctl reconfigure-device --mode=system-ram --no-movable"
+"""Brings memory of a DAX device online. Slabs cannot go to ZONE_MOVABLE; and where a kernel brings
+memory online by itself, as Debian's and kloc's do, daxctl refuses without --no-movable.
+"""
+
 MOVERS = {
     "memtierd": "moves memory of processes between nodes",
     "numad": "moves processes and their memory between nodes",
@@ -164,8 +169,8 @@ def _tiers(tiers: Tiers, nodes: Mapping[int, Node], speeds: Mapping[int, Speed])
         return Finding(what, False, "the kernel has no tiers of memory", remedy)
     if len(nodes) < 2:
         remedy = (
-            "slow memory is not online: daxctl list and cxl list show what there is, and daxctl "
-            "reconfigure-device --mode=system-ram DEVICE brings it online"
+            "slow memory is not online: daxctl list and cxl list (packages daxctl and cxl) show "
+            f"what there is, and {ONLINE} DEVICE brings it online"
         )
         return Finding(what, False, f"all memory is on {_named(list(nodes))}", remedy)
     state = f"{_named(list(nodes))} are in one tier, so that no page moves"
@@ -182,7 +187,7 @@ def _tiers(tiers: Tiers, nodes: Mapping[int, Node], speeds: Mapping[int, Speed])
             f"the firmware tells no latency of {_named(dumb)} (HMAT for memory that it sets up, "
             "CDAT for CXL), so that the kernel takes it for DRAM: enable HMAT in the firmware's "
             "settings; or let it mark this memory as specific-purpose, and bring it online with "
-            "daxctl reconfigure-device --mode=system-ram, which puts it into a tier of its own"
+            f"{ONLINE}, which puts it into a tier of its own"
         )
     else:
         remedy = (
@@ -205,7 +210,7 @@ def _unused_devices() -> Iterator[Finding]:
             "memory devices",
             False,
             f"not used as memory: {', '.join(unused)}",
-            "if programs do not use them: daxctl reconfigure-device --mode=system-ram DEVICE",
+            f"if programs do not use them: {ONLINE} DEVICE",
         )
 
 
