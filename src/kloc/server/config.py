@@ -32,6 +32,11 @@ SETTING = re.compile(r"/(proc/sys|sys)(/(?!\.\.?(/|$))[^/]+)+|[a-z_]+|[a-z-]+/[a
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
+LEAST_LIMIT = 4096
+"""The smallest limit in bytes besides 0, a page: a smaller one lacks its unit."""
+
+A_CGROUP = 'a cgroup such as "/database.slice"'
+
 A_LIMIT = 'write a size such as "4G" or "512 MiB", or "max" for no limit'
 
 Key = tuple[str, ...]
@@ -69,7 +74,7 @@ def read(path: Path | None = None) -> Config:
     except UnicodeDecodeError as error:
         raise KlocError(f"{path} is not a text file", "name a file such as kloc.toml") from error
     except OSError as error:
-        hint = HINTS.get(error.errno or 0, f"packaging/kloc.toml is an example for {DEFAULT}")
+        hint = HINTS.get(error.errno or 0, f"the Debian package has an example, {DEFAULT}")
         raise KlocError(f"{path}: {error.strerror}", hint) from error
     return parse(text, path)
 
@@ -79,9 +84,10 @@ def parse(text: str, path: Path) -> Config:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise KlocError(
-            f"{path} is not TOML: {error}", 'names and paths stand in quotes: policy = "kloc"'
-        ) from error
+        hint = 'names and paths stand in quotes: policy = "kloc"'
+        if "overwrite" in str(error):
+            hint = "a key or a table is there twice"
+        raise KlocError(f"{path} is not TOML: {error}", hint) from error
     return _File(path, text, content).config()
 
 
@@ -103,6 +109,11 @@ def setting_path(name: str) -> str:
     return name if name.startswith("/") else f"/{tiering.FOLDER}/{name}"
 
 
+def _is_cgroup(name: str) -> bool:
+    """Return whether a name may be that of a cgroup, a path or the name of a unit."""
+    return bool(name) and ".." not in name.split("/")
+
+
 class _File:
     """The content of a file of settings, and where its keys are."""
 
@@ -122,7 +133,7 @@ class _File:
         policy = self._policy()
         kinds = self._texts(("kinds",), "one of " + ", ".join(KINDS), lambda one: one in KINDS)
         scope = self._one_of(("contexts",), SCOPES, None)
-        chosen = self._texts(("chosen",), 'a cgroup such as "/database.slice"', bool)
+        chosen = self._texts(("chosen",), A_CGROUP, _is_cgroup)
         if chosen and scope != contexts.CHOSEN:
             raise self._wrong(
                 ("chosen",),
@@ -136,10 +147,7 @@ class _File:
             kinds=None if kinds is None else tuple(dict.fromkeys(kinds)),
             settings=dict(self._settings()),
             node_limits=dict(self._node_limits()),
-            cgroup_limits={
-                name: self._limit(("limits", "cgroups", name))
-                for name in self._table(("limits", "cgroups"))
-            },
+            cgroup_limits=dict(self._cgroup_limits()),
             chosen=tuple(chosen or ()),
             file=self.path,
         )
@@ -156,6 +164,7 @@ class _File:
     def _settings(self) -> Iterator[tuple[str, str]]:
         for name, value in self._table(("settings",)).items():
             key = ("settings", name)
+            self._refuse_unquoted(key, value)
             if not SETTING.fullmatch(name):
                 raise self._wrong(
                     key,
@@ -178,16 +187,41 @@ class _File:
                 raise self._wrong(key, f"{name!r} is not a node", 'write node0 = "16G"')
             yield int(found[1]), self._limit(key)
 
+    def _cgroup_limits(self) -> Iterator[tuple[str, int | None]]:
+        for name, value in self._table(("limits", "cgroups")).items():
+            key = ("limits", "cgroups", name)
+            self._refuse_unquoted(key, value)
+            if not _is_cgroup(name):
+                raise self._wrong(key, f"{name!r} is not a cgroup", f"name {A_CGROUP}")
+            yield name, self._limit(key)
+
     def _limit(self, key: Key) -> int | None:
         value = self._value(key)
+        limit: int | None = -1
         try:
             if isinstance(value, str):
-                return parse_limit(value)
-            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-                return value
+                limit = parse_limit(value)
+            elif isinstance(value, int) and not isinstance(value, bool):
+                limit = value
         except ValueError:
             pass
-        raise self._wrong(key, f"{value!r} is not a size", A_LIMIT)
+        if limit is not None and limit < 0:
+            raise self._wrong(key, f"{value!r} is not a size", A_LIMIT)
+        if limit and limit < LEAST_LIMIT:
+            raise self._wrong(key, f"{value!r} is only {limit} bytes", A_LIMIT)
+        return limit
+
+    def _refuse_unquoted(self, key: Key, value: Any) -> None:
+        """Raise KlocError if the value is a table: TOML takes each dot of a name for one."""
+        names = [key[-1]]
+        while isinstance(value, dict) and value:
+            name, value = next(iter(value.items()))
+            names.append(name)
+        if len(names) > 1:
+            name = ".".join(names)
+            raise self._wrong(
+                (*key[:-1], *names), "the name has a dot", f'put it in quotes: "{name}" = ...'
+            )
 
     def _one_of(self, key: Key, known: Sequence[str], default: Any) -> Any:
         value = self._value(key)

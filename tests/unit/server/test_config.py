@@ -90,6 +90,22 @@ def test_the_example_is_valid_with_all_that_it_has_as_comments() -> None:
         ('[limits.nodes]\nnode0 = "1X"', "line 2: limits.nodes.node0", "'1X'", '"max"'),
         ('[limits]\ncgroups."/a" = true', "line 2: limits.cgroups./a", "True", '"max"'),
         ("limits = 3", "line 1: limits", "3 is not a table", "[limits]"),
+        ("[limits.nodes]\nnode0 = 64", "line 2: limits.nodes.node0", "only 64 bytes", "4G"),
+        (
+            '[limits.cgroups]\n"" = "1G"',
+            "line 2: limits.cgroups.",
+            "not a cgroup",
+            "database.slice",
+        ),
+        ('[limits.cgroups]\n"../a" = "1G"', "line 2: limits.cgroups.../a", "not a cgroup", "slice"),
+        ('contexts = "chosen"\nchosen = ["/a/../b"]', "line 2: chosen", "'/a/../b'", "slice"),
+        (
+            '[limits.cgroups]\nmysql.service = "16G"',
+            "line 2: limits.cgroups.mysql.service",
+            "has a dot",
+            '"mysql.service"',
+        ),
+        ("[settings]\nvm.swappiness = 1", "line 2: settings.vm.swappiness", "dot", '"vm.swapp'),
         ("[settings]\n\nrate_mbps = []", "line 3: settings.rate_mbps", "[]", "a number"),
         ("[settings]\nrate_mbps = true", "line 2: settings.rate_mbps", "True", "a number"),
         ('[settings]\n"/etc/passwd" = 1', "line 2: settings./etc/passwd", "not a set", "/proc/sys"),
@@ -116,6 +132,9 @@ def test_errors_name_the_line_and_key_and_what_is_allowed(
 def test_a_file_that_is_not_toml_names_the_line() -> None:
     with pytest.raises(KlocError, match=rf"{FILE} is not TOML: .*line 2"):
         config.parse("contexts = 'all'\npolicy = kloc\n", FILE)
+    with pytest.raises(KlocError, match=rf"{FILE} is not TOML: .*line 2") as error:
+        config.parse('policy = "tpp"\npolicy = "kloc"\n', FILE)
+    assert "there twice" in str(error.value.hint)
 
 
 def test_a_key_is_found_in_its_own_table_and_behind_an_equals_sign_in_its_name() -> None:
