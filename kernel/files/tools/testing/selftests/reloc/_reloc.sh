@@ -38,6 +38,35 @@ reloc_move_all() {
 	done
 }
 
+# reloc_need CACHE...: skip the test unless all of them can move, and move only these from now on
+reloc_need() {
+	local cache
+
+	for cache; do
+		echo "$caches" | grep -qx "$cache" ||
+			tiering_skip "needs the kernel parameter reloc.caches= with $cache"
+	done
+	caches="$*"
+}
+
+# reloc_move_for SECONDS PAGES: move all caches to slow memory and back for so long. Fails unless
+# more than so many pages have moved.
+reloc_move_for() {
+	local end moved round=0
+
+	end=$(($(date +%s) + $1))
+	moved=$(reloc_stat moved)
+	while [ "$(date +%s)" -lt $end ]; do
+		round=$((round + 1))
+		# With either way to copy.
+		echo $((round % 3 > 0)) >$reloc/precopy
+		reloc_move_all "$slow" && reloc_move_all "$fast" || return 1
+	done
+	moved=$(($(reloc_stat moved) - moved))
+	tiering_note "$moved pages moved, $(reloc_stat recopied) were copied again"
+	[ $moved -gt "$2" ]
+}
+
 reloc_reports() { # print how often the kernel has reported a defect
 	dmesg | grep -cE 'BUG[: ]|WARNING:|Oops|INFO: task .* blocked'
 }

@@ -12,22 +12,6 @@ seconds=${RELOC_SECONDS:-20}
 sockets="TCP TCPv6 sock_inode_cache"
 users=$(seq $(($(nproc) + 1)))
 
-move_for_a_while() {
-	local end moved round=0
-
-	end=$(($(date +%s) + seconds))
-	moved=$(reloc_stat moved)
-	while [ "$(date +%s)" -lt $end ]; do
-		round=$((round + 1))
-		# With either way to copy.
-		echo $((round % 3 > 0)) >$reloc/precopy
-		reloc_move_all "$slow" && reloc_move_all "$fast" || return 1
-	done
-	moved=$(($(reloc_stat moved) - moved))
-	tiering_note "$moved pages moved"
-	[ $moved -gt 1000 ]
-}
-
 have_rounds() { # COUNT: has each user done so many?
 	local user
 
@@ -60,12 +44,8 @@ is_right_with() { # WRONG: does the program find nothing wrong?
 }
 
 reloc_begin 7
-for cache in $sockets; do
-	echo "$caches" | grep -qx "$cache" ||
-		tiering_skip "needs the kernel parameter reloc.caches= with $cache"
-done
 [ -e /proc/self/ns/net ] || tiering_skip "needs CONFIG_NET_NS"
-caches=$sockets
+reloc_need $sockets
 reported=$(reloc_reports)
 processes=
 for user in $users; do
@@ -73,7 +53,7 @@ for user in $users; do
 	socket_storm "$dir/storm-$user" 2>>"$dir/wrong" &
 	processes="$processes $!"
 done
-tiering_check "sockets move to and fro in the storm" move_for_a_while
+tiering_check "sockets move to and fro in the storm" reloc_move_for "$seconds" 1000
 tiering_check "the storm goes on" tiering_wait 30 have_rounds 2
 tiering_note "$(cat "$dir"/storm-* | tr '\n' ' ')rounds"
 tiering_check "all that came was right" all_end_well

@@ -33,32 +33,12 @@ all_are_on() { # NODE OTHER
 	done
 }
 
-move_for_a_while() {
-	local end moved round=0
-
-	end=$(($(date +%s) + seconds))
-	moved=$(reloc_stat moved)
-	while [ "$(date +%s)" -lt $end ]; do
-		round=$((round + 1))
-		# With either way to copy.
-		echo $((round % 3 > 0)) >$reloc/precopy
-		reloc_move_all "$slow" && reloc_move_all "$fast" || return 1
-	done
-	moved=$(($(reloc_stat moved) - moved))
-	tiering_note "$moved pages moved, $(reloc_stat recopied) were copied again"
-	[ $moved -gt 10000 ]
-}
-
 can_move() { # CACHE
 	sh -c 'echo "$0 $1" >$2' "$1" "$slow" $reloc/move 2>/dev/null
 }
 
 reloc_begin 9
-for cache in $sockets; do
-	echo "$caches" | grep -qx "$cache" ||
-		tiering_skip "needs the kernel parameter reloc.caches= with $cache"
-done
-caches=$sockets
+reloc_need $sockets
 reported=$(reloc_reports)
 echo 0 >"$dir/busy"
 connections $count "$dir/busy" 2>"$dir/wrong" &
@@ -68,7 +48,7 @@ tiering_check "sockets are in the arena" \
 	[ "$(($(reloc_pages TCP "$fast") + $(reloc_pages TCPv6 "$fast")))" -gt 1500 ]
 reloc_move_all "$slow"
 tiering_check "they move to slow memory" all_are_on "$slow" "$fast"
-tiering_check "they move to and fro while they are in use" move_for_a_while
+tiering_check "they move to and fro while they are in use" reloc_move_for "$seconds" 10000
 begin=$(rounds)
 tiering_check "the connections are still used" tiering_wait 30 have_rounds $((begin + 1))
 rm "$dir/busy"
