@@ -74,7 +74,7 @@ def read(path: Path | None = None) -> Config:
     except UnicodeDecodeError as error:
         raise KlocError(f"{path} is not a text file", "name a file such as kloc.toml") from error
     except OSError as error:
-        hint = HINTS.get(error.errno or 0, f"the Debian package has an example, {DEFAULT}")
+        hint = HINTS.get(error.errno or 0, "the project has an example, packaging/kloc.toml")
         raise KlocError(f"{path}: {error.strerror}", hint) from error
     return parse(text, path)
 
@@ -197,16 +197,11 @@ class _File:
 
     def _limit(self, key: Key) -> int | None:
         value = self._value(key)
-        limit: int | None = -1
         try:
-            if isinstance(value, str):
-                limit = parse_limit(value)
-            elif isinstance(value, int) and not isinstance(value, bool):
-                limit = value
-        except ValueError:
-            pass
-        if limit is not None and limit < 0:
-            raise self._wrong(key, f"{value!r} is not a size", A_LIMIT)
+            # A number is in bytes. True is an int, too, and no number here.
+            limit = parse_limit(str(value) if type(value) is int else value)
+        except (TypeError, ValueError) as error:
+            raise self._wrong(key, f"{value!r} is not a size", A_LIMIT) from error
         if limit and limit < LEAST_LIMIT:
             raise self._wrong(key, f"{value!r} is only {limit} bytes", A_LIMIT)
         return limit
