@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kloc import __version__, commands
+from kloc import commands
 from kloc.base import cache, crash, environment, revision, terminal
 from kloc.base.errors import KlocError, UsageError, explained
 from kloc.commands import help, parser
@@ -116,9 +116,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def version() -> str:
-    """Return kloc's version, with the checkout's commit if that is known."""
+    """Return kloc's version, with the commit of its checkout or package if that is known."""
     commit = revision.commit()
-    return f"kloc {__version__}" + ("" if commit == revision.UNKNOWN else f" ({commit})")
+    return f"kloc {revision.version()}" + ("" if commit == revision.UNKNOWN else f" ({commit})")
 
 
 class _PrintVersion(argparse.Action):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kloc import cli, commands
+from kloc import __version__, commands
+from kloc.base import revision
 from kloc.base.paths import PROJECT
 from kloc.build import deb
 
@@ -106,8 +108,13 @@ def test_what_the_package_lacks_is_named(
     assert message in in_debian(package, tmp_path, script)
 
 
-def test_package_knows_its_commit(package: Path, tmp_path: Path) -> None:
-    assert in_debian(package, tmp_path, "kloc --version") == f"{cli.version()}\n"
+def test_package_knows_its_version_and_commit(package: Path, tmp_path: Path) -> None:
+    version = re.escape(__version__) + r"\+git\d{8}\.\d{6}\.[0-9a-f]{7}(\+modified[\d.]+)?"
+    script = "kloc --version; dpkg-query --show --showformat='${Version}' kloc"
+    said, installed = in_debian(package, tmp_path, script).splitlines()
+    assert re.fullmatch(version, installed)
+    assert package.name == deb.file_name(installed)
+    assert said == f"kloc {installed} ({revision.commit()})"
 
 
 def test_package_has_man_pages_and_completion(package: Path) -> None:
@@ -134,7 +141,7 @@ def test_package_has_no_machine(package: Path) -> None:
         for path in listed(package)
         if path.startswith(data) and path != data
     }
-    assert inside == {"commit", "machine", "policies", "schemes", "workloads"}
+    assert inside == {"commit", "machine", "policies", "schemes", "version", "workloads"}
     assert not [path for path in listed(package) if path.endswith((".patch", "plugin/"))]
 
 

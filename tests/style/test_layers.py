@@ -38,7 +38,8 @@ def imported(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "kloc":
-            names = [f"kloc.{alias.name}" for alias in node.names]
+            # The version is that of the whole, and in no layer.
+            names = [f"kloc.{alias.name}" for alias in node.names if alias.name != "__version__"]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
         yield from (name.split(".")[1] for name in names if name.startswith("kloc."))

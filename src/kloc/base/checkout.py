@@ -33,7 +33,7 @@ def changed_since(directory: Path, since: str) -> list[str]:
 def changed_at(directory: Path, *names: str) -> int:
     """Return when the last commit that changed these files was made, in seconds since 1970.
 
-    `names` are git's pathspecs. Raises KlocError if no commit has them.
+    `names` are git's pathspecs, none for all files. Raises KlocError if no commit has them.
     """
     printed = _git(directory, "log", "-1", "--format=%ct", "--", *names).strip()
     if not printed:
@@ -44,10 +44,19 @@ def changed_at(directory: Path, *names: str) -> int:
     return int(printed)
 
 
+def is_modified(directory: Path, *names: str) -> bool:
+    """Return whether files of a checkout differ from its commit, or are new to git.
+
+    `names` are git's pathspecs, none for all files.
+    """
+    return bool(_git(directory, "status", "--porcelain", "--", *names))
+
+
 def _git(directory: Path, *argv: str) -> str:
     """Return what git prints. Raises KlocError with git's message if it fails."""
-    # Another user, such as root, may run kloc.
-    command = ["git", "-C", str(directory), "-c", f"safe.directory={directory}", *argv]
+    # Another user, such as root, may run kloc, and is to leave the checkout as it is.
+    command = ["git", "--no-optional-locks", "-C", str(directory)]
+    command += ["-c", f"safe.directory={directory}", *argv]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except FileNotFoundError as error:

@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The commit of kloc's own checkout, or of that it was packaged from, which is in every result."""
+"""The version of kloc, and the commit of its checkout or package, which is in every result."""
 
 from __future__ import annotations
 
 import functools
 import subprocess
 
+from kloc import __version__
 from kloc.base import paths
 from kloc.base.paths import PROJECT
 
 FILE = "commit"
 """The file with the commit in a package, which hatch_build.py writes, or a copy of a checkout."""
 
+VERSION_FILE = "version"
+"""The file with the version of the Debian package, which packaging/debian/rules writes there."""
+
 UNKNOWN = "unknown"
 """Stands for the commit of a kloc that is not in a git checkout, or recorded none."""
 
 MODIFIED = ", modified"
 """Follows the commit if files of the checkout differ from it."""
+
+
+def version() -> str:
+    """Return kloc's version: that of the Debian package, if this is one."""
+    file = paths.shipped(VERSION_FILE)
+    return file.read_text().strip() if file.is_file() else __version__
 
 
 @functools.cache

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the Debian package `kloc` in a Debian root with debhelper: see packaging/debian."""
+"""Builds the Debian package `kloc` in a Debian root with debhelper: see packaging/debian.
+
+Its version has the time and the hash of the commit that is checked out, so that apt upgrades to the
+package of a later commit.
+"""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
 
-from kloc.base import cache, paths, progress, revision
+from kloc import __version__
+from kloc.base import cache, checkout, paths, progress, revision
 from kloc.base.errors import KlocError
 from kloc.build import apt_sources, bootstrap, root
 from kloc.build.root import Bind, Root
@@ -35,6 +42,17 @@ SOURCES = (
 BUILD, TREE = Path("/build"), "kloc"
 """Paths inside the root; dpkg-buildpackage writes beside the tree that it builds."""
 
+CHANGELOG = """\
+kloc ({version}) unstable; urgency=medium
+
+  * The commands for servers.
+
+ -- kloc maintainers <maintainers@kloc.example>  {date}
+"""
+
+TIME = "%Y%m%d.%H%M%S"
+"""How a version has a time, in UTC."""
+
 LINTIAN = ("lintian", "--allow-root", "--fail-on=error,warning")
 
 
@@ -42,6 +60,25 @@ def packaging_root() -> Root:
     """Return the root that builds Debian packages, made on first use (about two minutes)."""
     key = cache.key(apt_sources.SUITE, *PACKAGES)
     return Root(cache.build("packaging", key, _make_root) / "tree", key)
+
+
+def version() -> str:
+    """Return the package's version: 0.1+git20261130.062254.c7d58bc.
+
+    The time is that of the commit. If files that the package is built from differ from the commit,
+    +modified and the present time follow: before the next commit, after earlier changes. Raises
+    KlocError if kloc is not in a clone.
+    """
+    commit = checkout.commit(paths.PROJECT)[: checkout.SHORT]
+    of_commit = f"{__version__}+git{_commit_time():{TIME}}.{commit}"
+    if not checkout.is_modified(paths.PROJECT, *SOURCES):
+        return of_commit
+    return f"{of_commit}+modified{datetime.now(UTC):{TIME}}"
+
+
+def file_name(version: str) -> str:
+    """Return the name of the package's file."""
+    return f"kloc_{version}_all.deb"
 
 
 def build(directory: Path) -> Path:
@@ -57,7 +94,7 @@ def build(directory: Path) -> Path:
         argv = ["dpkg-buildpackage", "--no-check-builddeps", "--build=binary", "--no-sign"]
         with progress.estimated("building the package kloc", seconds=20):
             tools.run(argv, binds=binds, cwd=BUILD / TREE, env={"DEB_BUILD_OPTIONS": "nocheck"})
-        (built,) = scratch.glob("kloc_*.deb")
+        (built,) = scratch.glob(file_name("*"))
         with progress.estimated("checking the package kloc", seconds=10):
             tools.run([*LINTIAN, str(BUILD / built.name)], binds=binds)
         target = directory / built.name
@@ -87,8 +124,15 @@ def copy_sources(tree: Path) -> None:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, tree / name)
     shutil.copytree(tree / "packaging" / "debian", tree / "debian")
+    changelog = CHANGELOG.format(version=version(), date=format_datetime(_commit_time()))
+    (tree / "debian" / "changelog").write_text(changelog)
     if revision.commit() != revision.UNKNOWN:
         (tree / revision.FILE).write_text(f"{revision.commit()}\n")
+
+
+def _commit_time() -> datetime:
+    """Return when the commit that is checked out was made."""
+    return datetime.fromtimestamp(checkout.changed_at(paths.PROJECT), UTC)
 
 
 def _make_root(draft: Path) -> None:

@@ -13,7 +13,8 @@ USAGE = ("[options]",)
 
 DESCRIPTION = """\
 Build the Debian package kloc, with the commands for servers, their man pages and completion. It is
-for Debian 12 or later, on any architecture. docs/server.md says how to install it.
+for Debian 12 or later, on any architecture. Its version has the time and hash of the commit, so
+that apt upgrades to the package of a later commit. docs/server.md says how to install it.
 """
 
 EXAMPLES = (
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build the package, and print its path."""
     if args.dry_run:
-        print(f"would build the Debian package kloc in {args.output.absolute()}")
+        print(f"would build {args.output.absolute() / deb.file_name(deb.version())}")
         return 0
     print(deb.build(args.output.absolute()))
     return 0

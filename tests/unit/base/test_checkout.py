@@ -66,5 +66,16 @@ def test_the_last_commit_that_changed_a_file_is_found(project: Path) -> None:
     assert checkout.changed_at(project, "src") == first
     assert checkout.changed_at(project, "docs") == first + 60
     assert checkout.changed_at(project, "docs", ":(exclude)docs/a.md") == first
+    assert checkout.changed_at(project) == first + 60
     with pytest.raises(KlocError, match=r"no commit .* has src/new\.py or lib"):
         checkout.changed_at(project, "src/new.py", "lib")
+
+
+def test_changed_and_new_files_make_a_checkout_modified(project: Path) -> None:
+    assert not checkout.is_modified(project)
+    (project / "src/new.py").write_text("new\n")
+    assert checkout.is_modified(project, "docs", "src")
+    assert not checkout.is_modified(project, "docs")
+    commit(project)
+    (project / "src/a.py").unlink()
+    assert checkout.is_modified(project)

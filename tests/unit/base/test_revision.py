@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kloc import __version__
 from kloc.base import paths, revision
 
 NAME = ["-c", "user.name=kloc", "-c", "user.email=kloc@localhost"]
@@ -75,3 +76,14 @@ def test_package_has_the_commit_that_it_was_built_from(
     file.parent.mkdir(parents=True)
     file.write_text("0123456789ab\n")
     assert commit() == "0123456789ab"
+
+
+def test_a_debian_package_has_a_version_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert revision.version() == __version__
+    monkeypatch.setattr(paths, "PACKAGE", tmp_path)
+    assert revision.version() == __version__
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / revision.VERSION_FILE).write_text("0.1+git20261130.062254.c7d58bc\n")
+    assert revision.version() == "0.1+git20261130.062254.c7d58bc"
