@@ -141,8 +141,11 @@ def test_package_has_no_machine(package: Path) -> None:
         for path in listed(package)
         if path.startswith(data) and path != data
     }
-    assert inside == {"commit", "machine", "policies", "schemes", "version", "workloads"}
+    assert inside == {"commit", "kernel", "machine", "policies", "schemes", "version", "workloads"}
     assert not [path for path in listed(package) if path.endswith((".patch", "plugin/"))]
+    kernel = {path for path in listed(package) if path.startswith(f"{data}kernel/")}
+    names = {Path(path).name for path in kernel if not path.endswith("/")}
+    assert names == {"sysfs-kernel-mm-kloc", "sysfs-kernel-mm-tiering"}
 
 
 def test_bash_completes_with_the_package(package: Path, tmp_path: Path) -> None:

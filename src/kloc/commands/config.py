@@ -6,14 +6,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from kloc.base import terminal
 from kloc.server import config
 
 USAGE = ("[options] check [FILE]",)
 
 DESCRIPTION = """\
 Check a file of settings for kloc on, /etc/kloc/kloc.toml by default. An error names the line and
-the key, and what is allowed. The running kernel does not matter: kloc on --dry-run says what it
-lacks.
+the key, and what is allowed. Settings are checked against the files of kloc's kernel in
+/sys/kernel/mm/tiering and /sys/kernel/mm/kloc, and otherwise against those of the running kernel.
+kloc on --dry-run says what else the server lacks.
 """
 
 EXAMPLES = (
@@ -38,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check the file. Raises KlocError if something in it is wrong."""
     path = args.file or config.DEFAULT
-    settings = config.read(path)
+    settings, notes = config.check(path)
     print(f"{path} is valid: policy {settings.policy}")
+    for note in notes:
+        terminal.say(note)
     return 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kloc.base.errors import HINTS, KlocError, closest
-from kloc.server import contexts, policy_files, tiering
+from kloc.server import contexts, policy_files, setting_files, tiering
 
 DEFAULT = Path("/etc/kloc/kloc.toml")
 
@@ -69,18 +69,36 @@ def read(path: Path | None = None) -> Config:
         if not DEFAULT.exists():
             return Config()
         path = DEFAULT
+    return parse(_text(path), path)
+
+
+def check(path: Path) -> tuple[Config, list[str]]:
+    """Return the content of a file, and notes on settings that cannot be checked here.
+
+    Raises KlocError if the file cannot be read, or if something in it is wrong: also if it sets a
+    file that the kernel does not have.
+    """
+    file = _file(_text(path), path)
+    content = file.config()
+    return content, list(file.unchecked_settings())
+
+
+def parse(text: str, path: Path) -> Config:
+    """Return the content of a file. Raises KlocError if something in it is wrong."""
+    return _file(text, path).config()
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise KlocError(f"{path} is not a text file", "name a file such as kloc.toml") from error
     except OSError as error:
         hint = HINTS.get(error.errno or 0, "the project has an example, packaging/kloc.toml")
         raise KlocError(f"{path}: {error.strerror}", hint) from error
-    return parse(text, path)
 
 
-def parse(text: str, path: Path) -> Config:
-    """Return the content of a file. Raises KlocError if something in it is wrong."""
+def _file(text: str, path: Path) -> _File:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -88,7 +106,7 @@ def parse(text: str, path: Path) -> Config:
         if "overwrite" in str(error):
             hint = "a key or a table is there twice"
         raise KlocError(f"{path} is not TOML: {error}", hint) from error
-    return _File(path, text, content).config()
+    return _File(path, text, content)
 
 
 def parse_limit(text: str) -> int | None:
@@ -151,6 +169,18 @@ class _File:
             chosen=tuple(chosen or ()),
             file=self.path,
         )
+
+    def unchecked_settings(self) -> Iterator[str]:
+        """Yield notes on files that only another user sees. Raises KlocError if one is missing."""
+        for name in self._table(("settings",)):
+            path, key = setting_path(name), ("settings", name)
+            if problem := setting_files.problem(path):
+                raise self._wrong(key, problem, "correct the name, or leave it out")
+            if setting_files.is_hidden(path):
+                yield (
+                    f"{self._place(key)}: whether this file exists cannot be checked: check as "
+                    "root, with debugfs mounted"
+                )
 
     def _policy(self) -> str:
         key = ("policy",)
@@ -272,9 +302,12 @@ class _File:
 
     def _wrong(self, key: Key, problem: str, hint: str) -> KlocError:
         """Return the error for what is wrong with a key; a hint says what is allowed."""
+        return KlocError(f"{self._place(key)}: {problem}", hint)
+
+    def _place(self, key: Key) -> str:
         line = self.lines.get(key)
         place = f"{self.path}, line {line}" if line else str(self.path)
-        return KlocError(f"{place}: {'.'.join(key)}: {problem}", hint)
+        return f"{place}: {'.'.join(key)}"
 
 
 def _lines_of_keys(text: str) -> Iterator[tuple[Key, int]]:

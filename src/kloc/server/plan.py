@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 from kloc.base import numa
 from kloc.base.daemon import Daemon
 from kloc.base.errors import KlocError
-from kloc.server import cgroups, contexts, daemons, policy_files, system, tiering
+from kloc.server import (
+    cgroups,
+    contexts,
+    daemons,
+    policy_files,
+    setting_files,
+    system,
+    tiering,
+)
 from kloc.server.config import Config
 from kloc.server.policy_files import SELECTED, Policy
 from kloc.server.system import AS_ROOT, read
@@ -156,9 +164,10 @@ def _refused_files(config: Config, policy: Policy) -> Iterator[KlocError]:
         file = system.path_of(path)
         if not file.exists():
             whose = "kloc.toml" if path in config.settings else f"policy {policy.name}"
+            similar = setting_files.guess(path) if path in config.settings else ""
             yield KlocError(
                 f"{whose} sets {path}, which this kernel, Linux {os.uname().release}, does not "
-                "have",
+                f"have{similar}",
                 "boot a kernel that has it (kloc's has all that its policies set), or leave it out",
             )
         elif not os.access(file, os.W_OK) and read(path.lstrip("/")) != text:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -200,3 +201,28 @@ def test_config_check_names_the_file_and_the_policy(
     path.write_text("policy = 1\n")
     with pytest.raises(KlocError, match="line 1: policy"):
         run("config", "check", str(path))
+
+
+def test_config_check_refuses_settings_that_no_kernel_has(server: Path) -> None:
+    path = write_config(server, '[settings]\npin = 4\n"/proc/sys/vm/watermark_scale" = 10\n')
+    with pytest.raises(KlocError) as refused:
+        run("config", "check")
+    assert refused.value.message == (
+        f"{path}, line 3: settings./proc/sys/vm/watermark_scale: this kernel has no "
+        "/proc/sys/vm/watermark_scale, did you mean /proc/sys/vm/watermark_scale_factor?"
+    )
+    with pytest.raises(KlocError, match="watermark_scale_factor"):
+        run("on", "--dry-run")
+
+
+def test_config_check_says_what_it_cannot_check(
+    server: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(server / "sys/kernel/debug")
+    (server / "sys/kernel/debug").mkdir()
+    path = write_config(server, '[settings]\n"/sys/kernel/debug/sched/verbose" = "N"\n')
+    assert run("config", "check") == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{path} is valid: policy kloc\n"
+    assert "line 2: settings./sys/kernel/debug/sched/verbose: " in printed.err
+    assert "with debugfs mounted" in " ".join(printed.err.split())
