@@ -161,8 +161,7 @@ def _refused_files(config: Config, policy: Policy) -> Iterator[KlocError]:
     if selected := _selected(policy):
         writes.append((SELECTED, selected))
     for path, text in writes:
-        file = system.path_of(path)
-        if not file.exists():
+        if not system.exists(path):
             whose = "kloc.toml" if path in config.settings else f"policy {policy.name}"
             similar = setting_files.guess(path) if path in config.settings else ""
             yield KlocError(
@@ -170,7 +169,7 @@ def _refused_files(config: Config, policy: Policy) -> Iterator[KlocError]:
                 f"have{similar}",
                 "boot a kernel that has it (kloc's has all that its policies set), or leave it out",
             )
-        elif not os.access(file, os.W_OK) and read(path.lstrip("/")) != text:
+        elif not os.access(system.path_of(path), os.W_OK) and read(path.lstrip("/")) != text:
             yield KlocError(f"no permission to write {path}", AS_ROOT)
             return
 
@@ -186,7 +185,7 @@ def _settings(config: Config, policy: Policy, notes: list[str]) -> dict[str, str
         values[f"/{contexts.SETTINGS}/scope"] = config.scope
     if config.kinds is not None:
         values[f"/{contexts.SETTINGS}/kinds"] = " ".join(config.kinds)
-    absent = [path for path in values if not system.path_of(path).exists()]
+    absent = [path for path in values if not system.exists(path)]
     hidden = [path for path in absent if path.startswith(DEBUGFS) and path not in config.settings]
     if hidden:
         notes.append(

@@ -7,7 +7,6 @@ be checked under another kernel, too. All others are those of the running kernel
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -26,7 +25,7 @@ DEBUGFS = "/sys/kernel/debug"
 
 def problem(path: str) -> str | None:
     """Return that a file does not exist, and a similar name; None if it may exist."""
-    if _exists(path) or is_hidden(path):
+    if system.exists(path) or is_hidden(path):
         return None
     for directory in OWN:
         if path.startswith(f"{directory}/"):
@@ -46,7 +45,7 @@ def guess(path: str) -> str:
 
 def is_hidden(path: str) -> bool:
     """Return whether this process cannot tell if a file exists."""
-    if _exists(path):
+    if system.exists(path):
         return False
     directory, _ = _first_missing(path)
     listed = _listed(directory)
@@ -67,14 +66,9 @@ def _pattern(name: str) -> str:
 def _first_missing(path: str) -> tuple[str, str]:
     """Return the last directory on a path that exists, and the name in it that does not."""
     directory, _, name = path.rpartition("/")
-    while directory and not _exists(directory):
+    while directory and not system.exists(directory):
         directory, _, name = directory.rpartition("/")
     return directory, name
-
-
-def _exists(path: str) -> bool:
-    # Path.exists raises where this user may not look.
-    return os.access(system.path_of(path), os.F_OK)
 
 
 def _listed(directory: str) -> list[str] | None:

@@ -30,6 +30,12 @@ def path_of(path: str) -> Path:
     return ROOT / path.lstrip("/")
 
 
+def exists(path: str) -> bool:
+    """Return whether an absolute path exists below ROOT, False where this user may not look."""
+    # Path.exists raises PermissionError there.
+    return os.access(path_of(path), os.F_OK)
+
+
 @contextmanager
 def locked(path: str, busy: KlocError | None = None) -> Iterator[None]:
     """Hold the lock of a file below ROOT during the block, as `files.locked` does.

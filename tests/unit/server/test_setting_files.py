@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kloc.server import setting_files, system
+from kloc.server import plan, setting_files, system
+from kloc.server.config import Config
 from support import made_up_server
 
 TIERING = "/sys/kernel/mm/tiering"
@@ -81,4 +82,6 @@ def test_debugfs_that_is_not_mounted_hides_its_files(server: Path) -> None:
 def test_a_directory_that_this_user_may_not_read_hides_its_files(server: Path) -> None:
     (server / "sys/kernel/debug").chmod(0)
     assert setting_files.is_hidden("/sys/kernel/debug/sched/verbose")
+    # No PermissionError.
+    assert [refused.message for refused in plan.refusals(Config())] == []
     (server / "sys/kernel/debug").chmod(0o700)
