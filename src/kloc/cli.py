@@ -102,8 +102,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if asks_help and not all(map(environment.has, command.needs)):
         print(help.stored(command.file), end="")
         raise SystemExit(0)
-    if command.check is not None and not asks_help:
-        command.check(f"kloc {command.name}")
+    if not asks_help:
+        command.require_files(rest)
     for extra in command.needs:
         environment.require(extra, f"kloc {command.name}")
     command_parser = parser.Parser(prog=f"kloc {command.name}")

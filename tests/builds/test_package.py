@@ -99,6 +99,7 @@ def test_commands_of_servers_need_no_checkout_and_no_network(
         (["kloc", "tune", "prcl", "--samples", "3", "--", "true"], "scikit-optimize"),
         (["kloc", "policies"], "msgspec=="),
         (["kloc", "test"], "needs a checkout of kloc"),
+        (["kloc", "kernel", "package"], "needs a checkout of kloc"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -53,7 +53,8 @@ class Command:
 
     `needs` are the extras in pyproject.toml that its module imports. With `takes_program`, the
     words after `--` are passed to it as `args.program`. `check` raises KlocError if this kloc lacks
-    files that the command needs, which it calls by the name that `check` is given.
+    files that the command needs, which it calls by the name that `check` is given. With one of the
+    words `in_checkout` behind its name, the command needs a checkout.
 
     `forms` are other commands that this one becomes with an option, which is the last word of their
     names: what they need is another matter.
@@ -65,6 +66,7 @@ class Command:
     needs: tuple[str, ...] = ()
     takes_program: bool = False
     check: Callable[[str], None] | None = None
+    in_checkout: tuple[str, ...] = ()
     forms: tuple[Command, ...] = ()
 
     @property
@@ -80,6 +82,14 @@ class Command:
     def chosen(self, words: Sequence[str]) -> Command:
         """Return the form of the command that the words after its name choose."""
         return next((form for form in self.forms if form.name.split()[-1] in words), self)
+
+    def require_files(self, words: Sequence[str]) -> None:
+        """Raise KlocError if this kloc lacks files for the command with these words behind it."""
+        for word in self.in_checkout:
+            if word in words:
+                paths.require_checkout(f"kloc {self.name} {word}")
+        if self.check is not None:
+            self.check(f"kloc {self.name}")
 
     def load(self) -> CommandModule:
         """Import the command's module. The extras that it needs must be installed."""
@@ -140,6 +150,7 @@ COMMANDS = (
         "measure the kernel, the machine, or the docs' tables",
         _MEASURE_EXTRA,
         check=_LABORATORY,
+        in_checkout=("tables",),
     ),
     Command("workloads", INSPECT, "list the workloads", ("files",)),
     Command("policies", INSPECT, "list the policies, with what each sets", ("files",)),
@@ -166,6 +177,7 @@ COMMANDS = (
         "build the kernel, or work on it as a git tree",
         _MEASURE_EXTRA,
         check=_LABORATORY,
+        in_checkout=("package", "export"),
     ),
     Command(
         "pins",
@@ -173,6 +185,7 @@ COMMANDS = (
         "show or move the pinned versions of packages",
         _MEASURE_EXTRA,
         check=_LABORATORY,
+        in_checkout=("--update",),
     ),
     Command(
         "package",

@@ -123,7 +123,6 @@ class Store:
 
 def bench(args: argparse.Namespace) -> int:
     """Measure the tables and write them, or do only a part of this."""
-    paths.require_checkout("kloc bench tables")
     listed = wanted.load(paths.PROJECT)
     chosen = wanted.choose(listed, args.groups)
     directory = args.results or cache.directory() / "tables"

@@ -7,7 +7,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from kloc.base import paths, terminal
+from kloc.base import terminal
 from kloc.base.errors import UsageError
 from kloc.build import kernel, kernel_git, kernel_package, kernel_source, pins
 from kloc.commands import options, output
@@ -85,8 +85,6 @@ def run(args: argparse.Namespace) -> int:
         return _build(args)
     if args.action == "package":
         return _package(args)
-    if args.action == "export":
-        paths.require_checkout("kloc kernel export")
     act, task = {
         "checkout": (kernel_git.checkout, f"create a git tree of the kernel in {args.directory}"),
         "export": (kernel_git.export, f"replace {kernel_source.KERNEL}/patches and files"),
@@ -132,7 +130,6 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _package(args: argparse.Namespace) -> int:
-    paths.require_checkout("kloc kernel package")
     flavour = args.flavour or kernel_package.FLAVOURS[0]
     directory = (args.directory or Path()).absolute()
     if args.dry_run:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kloc import commands
-from kloc.base.errors import UsageError
+from kloc import cli, commands
+from kloc.base import environment, paths
+from kloc.base.errors import KlocError, UsageError
 from kloc.base.paths import PROJECT
 
 PACKAGE = Path(commands.__file__).parent
@@ -76,6 +77,29 @@ def test_an_option_chooses_another_form_of_a_command() -> None:
     assert native.module == "kloc.commands.compare_native"
     assert (native.needs, native.check) == ((), None)
     assert commands.find("run").chosen(["--native"]) is commands.find("run")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("kernel", "package", "--dry-run"),
+        ("kernel", "export", "linux"),
+        ("pins", "--update"),
+        ("bench", "tables"),
+        ("package",),
+    ],
+    ids=" ".join,
+)
+def test_what_needs_a_checkout_says_so_before_packages_are_installed(
+    argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def install(*_: str) -> None:
+        pytest.fail("packages would be installed")
+
+    monkeypatch.setattr(paths, "PACKAGE", tmp_path / "kloc")
+    monkeypatch.setattr(environment, "require", install)
+    with pytest.raises(KlocError, match=f"kloc {argv[0]}.* needs a checkout"):
+        cli.parse(argv)
 
 
 def test_unknown_command_names_the_nearest() -> None:
