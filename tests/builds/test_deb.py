@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
@@ -127,6 +128,26 @@ def test_package_has_man_pages_and_completion(package: Path) -> None:
         "/usr/share/fish/vendor_completions.d/kloc.fish",
     ):
         assert path in found
+
+
+def test_what_names_documents_names_those_of_the_package(package: Path, tmp_path: Path) -> None:
+    subprocess.run(["dpkg-deb", "--extract", package, tmp_path], check=True)
+    docs = tmp_path / "usr/share/doc/kloc"
+    assert {path.name for path in docs.glob("*.md")} == {
+        path.name for path in (PROJECT / "docs").glob("*.md")
+    }
+    code = (tmp_path / "usr/lib/python3/dist-packages/kloc").rglob("*.*")
+    texts = {path: path.read_text() for path in [*code, *docs.glob("*.md")] if path.is_file()}
+    pages = (tmp_path / "usr/share/man/man1").glob("*.gz")
+    texts |= {path: gzip.decompress(path.read_bytes()).decode() for path in pages}
+    assert not [
+        path for path, text in texts.items() if re.search(r"(?<!/)\bdocs/[a-z-]+\.md", text)
+    ]
+    named = {
+        name for text in texts.values() for name in re.findall(r"/usr/share/doc/\S+\.md", text)
+    }
+    assert "/usr/share/doc/kloc/server.md" in named
+    assert {name for name in named if not (tmp_path / name.lstrip("/")).exists()} == set()
 
 
 def test_package_has_the_units_of_the_project(package: Path) -> None:

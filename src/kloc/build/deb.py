@@ -35,7 +35,7 @@ PACKAGES = (
 
 SOURCES = (
     *("COPYING", "README.md", "hatch_build.py", "pyproject.toml"),
-    *("kernel", "machine", "packaging", "policies", "schemes", "src", "workloads"),
+    *("docs", "kernel", "machine", "packaging", "policies", "schemes", "src", "workloads"),
 )
 """What of the checkout the package is built from."""
 
