@@ -320,6 +320,20 @@ def build(flavour: str, directory: Path) -> Packages:
     return Packages(built.version, *copies)
 
 
+def planned(flavour: str, directory: Path) -> Packages | None:
+    """Return the packages that `build` would write, without building anything.
+
+    None if the cache has no Debian root with the kernel's source and configuration, which name
+    them.
+    """
+    with cache.dry_run():
+        try:
+            version = Build(flavour).version
+        except FileNotFoundError:
+            return None
+    return Packages(version, *(directory / name for name in version.files))
+
+
 def packaging_root() -> Root:
     """Return the root that compiles and packages kernels for servers, made on first use."""
     key = packaging_root_key()

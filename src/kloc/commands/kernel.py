@@ -133,13 +133,33 @@ def _package(args: argparse.Namespace) -> int:
     flavour = args.flavour or kernel_package.FLAVOURS[0]
     directory = (args.directory or Path()).absolute()
     if args.dry_run:
-        source = pins.read()["linux-source-6.12"]
-        print(
-            f"would build the packages linux-image and linux-headers of Linux {source} with kloc, "
-            f"flavour {flavour}, in {directory}"
-        )
+        _plan_packages(args, flavour, directory)
         return 0
     built = kernel_package.build(flavour, directory)
     output.deliver(args, built.described(), lambda: print(built.image, built.headers, sep="\n"))
     terminal.say(INSTALL.format(image=built.image, headers=built.headers))
     return 0
+
+
+def _plan_packages(args: argparse.Namespace, flavour: str, directory: Path) -> None:
+    """Print which packages would be written, as a build does; JSON has None for unknown names."""
+    packages = kernel_package.planned(flavour, directory)
+    if packages is not None:
+        output.deliver(
+            args,
+            packages.described(),
+            lambda: print("would write", packages.image, packages.headers, sep="\n"),
+        )
+        return
+    source = pins.read()["linux-source-6.12"]
+    unknown = dict.fromkeys(("image", "headers", "release", "version"))
+    content = {**unknown, "debian": source, "flavour": flavour, "series": None}
+    output.deliver(
+        args,
+        content,
+        lambda: print(
+            f"would write the packages linux-image and linux-headers of Linux {source} with kloc, "
+            f"flavour {flavour}, to {directory}; their names depend on Debian's configuration, "
+            "which is not in the cache yet"
+        ),
+    )

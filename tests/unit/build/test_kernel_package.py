@@ -157,6 +157,19 @@ def test_packages_are_built_once_and_copied(made: type[FakeMake], tmp_path: Path
     assert made.steps == ["configure", "compile", "package"]
 
 
+def test_a_plan_names_the_packages_and_builds_nothing(made: type[FakeMake], tmp_path: Path) -> None:
+    planned = kernel_package.planned("cloud-amd64", tmp_path / "new")
+    built = kernel_package.build("cloud-amd64", tmp_path / "new")
+    assert planned == built
+    assert made.steps == ["configure", "compile", "package"]
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_without_debians_configuration_there_is_no_plan(tmp_path: Path) -> None:
+    assert kernel_package.planned("amd64", tmp_path) is None
+    assert not cache.entries("root")
+
+
 def test_the_key_that_signed_the_modules_is_deleted_and_objects_stay(
     made: type[FakeMake], tmp_path: Path
 ) -> None:

@@ -104,13 +104,41 @@ def test_json_names_the_packages_and_their_kernel(
     }
 
 
-def test_dry_run_says_what_would_be_packaged(
-    packaged: list[tuple[str, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_dry_run_names_the_packages_that_would_be_written(
+    packaged: list[tuple[str, Path]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run("kernel", "package", f"{tmp_path}/new", "--dry-run") == 0
+    files = (tmp_path / "new" / name for name in VERSION.files)
+    planned = Packages(VERSION, *files)
+    monkeypatch.setattr(command.kernel_package, "planned", lambda *_: planned)
+    argv = ["kernel", "package", f"{tmp_path}/new", "--dry-run"]
+    assert run(*argv) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["would write", str(planned.image), str(planned.headers)]
+    run(*argv, "--json")
+    assert json.loads(capsys.readouterr().out) == planned.described()
+    assert not packaged and not (tmp_path / "new").exists()
+
+
+def test_dry_run_without_debians_configuration_names_what_is_known(
+    packaged: list[tuple[str, Path]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(command.kernel_package, "planned", lambda *_: None)
+    argv = ["kernel", "package", f"{tmp_path}/new", "--dry-run"]
+    assert run(*argv) == 0
     printed = capsys.readouterr().out
     assert f"{tmp_path}/new" in printed and "cloud-amd64" in printed
     assert f"Linux {pins.read()['linux-source-6.12']} " in printed
+    run(*argv, "--json")
+    content = json.loads(capsys.readouterr().out)
+    described = Packages(VERSION, tmp_path, tmp_path).described()
+    assert list(content) == list(described)
+    assert (content["image"], content["flavour"]) == (None, "cloud-amd64")
     assert not packaged and not (tmp_path / "new").exists()
 
 
