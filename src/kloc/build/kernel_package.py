@@ -4,8 +4,9 @@
 The configuration is Debian's own, of the package linux-config-6.12, with kernel/config/kloc.config
 and kernel/config/server.config on top. The kernel's target bindeb-pkg makes the packages.
 
-That takes hours. So the source tree, the objects and the lock are apart from those of the machine's
-kernels, which can be built meanwhile; and a build that was stopped goes on with its objects.
+That takes 45 minutes and more. So the source tree, the objects and the lock are apart from those of
+the machine's kernels, which can be built meanwhile; and a build that was stopped goes on with its
+objects.
 """
 
 from __future__ import annotations

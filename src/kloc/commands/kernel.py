@@ -25,9 +25,9 @@ DESCRIPTION = """\
 build: build the machine's kernel.
 
 package: build Debian packages of a kernel for servers, linux-image and linux-headers, and write \
-them to DIR (default: the current directory). It has Debian's configuration, with all modules, and \
-takes hours. A build that was stopped continues where it was. docs/server.md says how to install \
-the packages.
+them to DIR (default: the current directory). It has Debian's configuration, with all modules. \
+cloud-amd64 took 45 minutes on two cores, or 84 minutes beside other work, and 3.6 GiB of disk. A \
+build that was stopped continues where it was. docs/server.md says how to install the packages.
 
 checkout: create a git tree in DIR, with Debian's source and our patch series as commits.
 
