@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kloc.base import numa
 from kloc.base.errors import KlocError
@@ -151,12 +151,28 @@ def _kernel(tiers: Tiers) -> Finding:
     try:
         tiering.check_kernel()
     except KlocError as error:
+        if policy := _without_own_kernel():
+            state = f"Linux {os.uname().release} is not kloc's; the policy {policy} needs no other"
+            return Finding("kernel", True, state)
         remedy = "boot kloc's kernel"
         if tiers is not None:
             remedy += "; on this one, kloc on --policy tpp sets Linux's own tiering"
         return Finding("kernel", False, error.message, remedy)
     release, names = os.uname().release, ", ".join(tiering.names())
     return Finding("kernel", True, f"Linux {release} of kloc, with the policies {names}")
+
+
+def _without_own_kernel() -> str:
+    """Return the policy that is on, else that of kloc.toml, if it needs no kernel of kloc's."""
+    record = control.recorded()
+    try:
+        settings = config.read()
+        if record is not None:
+            settings = replace(settings, policy=record.policy)
+        return "" if plan.needs_own_kernel(settings) else settings.policy
+    except KlocError:
+        # `kloc on` would be refused for it, too.
+        return ""
 
 
 def _tiers(tiers: Tiers, nodes: Mapping[int, Node], speeds: Mapping[int, Speed]) -> Finding:
@@ -246,7 +262,7 @@ def _firmware(nodes: Mapping[int, Node], speeds: Mapping[int, Speed]) -> Finding
 def _policy(tiers: Tiers) -> Finding:
     what, record, selected = "policy", control.recorded(), tiering.selected()
     if record is None:
-        own = system.path_of(tiering.POLICY).exists()
+        own = system.path_of(tiering.POLICY).exists() or _without_own_kernel()
         remedy = "kloc on, or systemctl enable --now kloc" if own else "kloc on --policy tpp"
         if selected != tiering.NONE:
             return Finding(what, True, f"{selected} is selected, not by kloc on")

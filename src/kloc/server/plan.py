@@ -74,7 +74,7 @@ def refusals(config: Config) -> Iterator[KlocError]:
             f"choose another policy: {', '.join(policy_files.of_servers())}",
         )
         return
-    own = _needs_own_kernel(config, policy)
+    own = needs_own_kernel(config)
     try:
         if own:
             tiering.check_kernel()
@@ -99,6 +99,19 @@ def refusals(config: Config) -> Iterator[KlocError]:
         yield from daemons.refusals(policy.name, policy.daemon)
 
 
+def needs_own_kernel(config: Config) -> str:
+    """Return what in a kloc.toml needs kloc's kernel, "" if nothing does."""
+    policy = policy_files.load(config.policy)
+    if (policy.of_kernel or "none") not in OFF:
+        return f"policy {policy.name}"
+    limits = (*config.node_limits.values(), *config.cgroup_limits.values())
+    if any(limit is not None for limit in limits):
+        return "limits of fast memory"
+    if config.chosen or config.scope == contexts.CHOSEN:
+        return "chosen cgroups"
+    return ""
+
+
 def limits_of_nodes(config: Config) -> Iterator[Write]:
     """Yield the writes of the limits of nodes in a kloc.toml."""
     for node, limit in config.node_limits.items():
@@ -119,18 +132,6 @@ def one_tier(tiers: int) -> KlocError:
         f"{what} (/{numa.MEMORY_TIERS.lstrip('/')}), so that there is nothing to move to",
         "kloc doctor --server says which nodes there are, and what to do",
     )
-
-
-def _needs_own_kernel(config: Config, policy: Policy) -> str:
-    """Return what needs kloc's kernel, "" if nothing does."""
-    if (policy.of_kernel or "none") not in OFF:
-        return f"policy {policy.name}"
-    limits = (*config.node_limits.values(), *config.cgroup_limits.values())
-    if any(limit is not None for limit in limits):
-        return "limits of fast memory"
-    if config.chosen or config.scope == contexts.CHOSEN:
-        return "chosen cgroups"
-    return ""
 
 
 def _refused_tiers(config: Config, policy: Policy) -> Iterator[KlocError]:

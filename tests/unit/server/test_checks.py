@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,23 @@ def test_all_is_well_on_a_server_that_tiers(server: Path) -> None:
     assert found("tiers").state == "fast: node 0; slow: node 1"
     assert found("policy").state == "kloc is on: kloc, default settings"
     assert "1000 pages" not in found("demotion").state and "MiB" in found("demotion").state
+
+
+@pytest.mark.parametrize("policy", ["stock", "tpp"])
+def test_policies_of_any_kernel_need_not_klocs(
+    policy: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    make(monkeypatch, tmp_path)
+    shutil.rmtree(tmp_path / "sys/kernel/mm/tiering")
+    write(tmp_path, "etc/kloc.toml", f'policy = "{policy}"')
+    kernel = found("kernel")
+    assert kernel.well and f"the policy {policy} needs no other" in kernel.state
+    assert found("policy").remedy.startswith("kloc on,")
+    assert found("kloc on").well
+    control.turn_on(config.read())
+    assert found("kernel").well and found("policy").well
+    write(tmp_path, "etc/kloc.toml", f'policy = "{policy}"\n[limits.nodes]\nnode0 = "1G"')
+    assert not found("kernel").well and not found("kloc on").well
 
 
 def test_another_kernel_is_named(server: Path) -> None:
