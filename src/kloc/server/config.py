@@ -112,14 +112,17 @@ def _file(text: str, path: Path) -> _File:
 def parse_limit(text: str) -> int | None:
     """Return the bytes that "4G", "512 MiB" or "1048576" stands for, None for "max".
 
-    Raises ValueError if it is none of these.
+    Raises ValueError if it is none of these, or so small that its unit is missing.
     """
     if text == NO_LIMIT:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", text)
     if found is None:
         raise ValueError(f"{text!r} is not a size")
-    return int(float(found[1]) * UNITS[found[2]])
+    size = int(float(found[1]) * UNITS[found[2]])
+    if 0 < size < LEAST_LIMIT:
+        raise ValueError(f"{text!r} is only {size} bytes")
+    return size
 
 
 def setting_path(name: str) -> str:
@@ -227,14 +230,13 @@ class _File:
 
     def _limit(self, key: Key) -> int | None:
         value = self._value(key)
+        # A number is in bytes. True is an int, too, and no number here.
+        if type(value) not in (int, str):
+            raise self._wrong(key, f"{value!r} is not a size", A_LIMIT)
         try:
-            # A number is in bytes. True is an int, too, and no number here.
-            limit = parse_limit(str(value) if type(value) is int else value)
-        except (TypeError, ValueError) as error:
-            raise self._wrong(key, f"{value!r} is not a size", A_LIMIT) from error
-        if limit and limit < LEAST_LIMIT:
-            raise self._wrong(key, f"{value!r} is only {limit} bytes", A_LIMIT)
-        return limit
+            return parse_limit(str(value))
+        except ValueError as error:
+            raise self._wrong(key, str(error), A_LIMIT) from error
 
     def _refuse_unquoted(self, key: Key, value: Any) -> None:
         """Raise KlocError if the value is a table: TOML takes each dot of a name for one."""

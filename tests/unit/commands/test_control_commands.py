@@ -143,6 +143,7 @@ def test_a_limit_without_effect_or_end_gets_a_message(
     [
         (("node0",), "missing argument: LIMIT"),
         (("node0", "4X"), "'4X' is not a size"),
+        (("node0", "16"), "'16' is only 16 bytes"),
         (("node7", "4G"), "node7/max_kb does not exist"),
         (("no.service", "4G"), "there is no cgroup no.service"),
         (("/a/../..", "4G"), "there is no cgroup"),

@@ -147,7 +147,14 @@ def test_a_key_is_found_in_its_own_table_and_behind_an_equals_sign_in_its_name()
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("4G", 4 << 30), ("512 MiB", 1 << 29), ("2MB", 2 << 20), ("1.5K", 1536), ("7", 7), ("0", 0)],
+    [
+        ("4G", 4 << 30),
+        ("512 MiB", 1 << 29),
+        ("2MB", 2 << 20),
+        ("4.5K", 4608),
+        ("7000", 7000),
+        ("0", 0),
+    ],
 )
 def test_limits_are_sizes(text: str, size: int) -> None:
     assert config.parse_limit(text) == size
@@ -156,6 +163,12 @@ def test_limits_are_sizes(text: str, size: int) -> None:
 @pytest.mark.parametrize("text", ["", "G", "-1", "4 X", "1e3", "4G 2"])
 def test_other_text_is_no_limit(text: str) -> None:
     with pytest.raises(ValueError, match="not a size"):
+        config.parse_limit(text)
+
+
+@pytest.mark.parametrize("text", ["16", "1K", "0.5 KiB"])
+def test_a_limit_below_a_page_lacks_its_unit(text: str) -> None:
+    with pytest.raises(ValueError, match=f"'{text}' is only "):
         config.parse_limit(text)
 
 
