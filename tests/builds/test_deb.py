@@ -153,6 +153,7 @@ def test_what_names_documents_names_those_of_the_package(package: Path, tmp_path
 def test_package_has_the_units_of_the_project(package: Path) -> None:
     units = [path.name for path in (PROJECT / "packaging").glob("*.service")]
     assert {Path(path).name for path in listed(package) if path.endswith(".service")} == set(units)
+    assert [path for path in listed(package) if path.endswith("/rules.d/60-kloc.rules")]
 
 
 def test_package_has_no_machine(package: Path) -> None:

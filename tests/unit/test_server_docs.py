@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from kloc import cli
+from kloc.base import numa
 from kloc.base.paths import PROJECT
 from kloc.server import checks, config, control
 
 DOCUMENT = (PROJECT / "docs" / "server.md").read_text()
 PACKAGING = PROJECT / "packaging"
 UNITS = ("kloc.service", "kloc-metrics.service")
+TIERS = "kloc-tiers.service"
 EVENTS = PROJECT / "kernel" / "files" / "include" / "trace" / "events"
 
 
@@ -117,14 +119,25 @@ def test_the_exporter_listens_on_this_server_only() -> None:
     assert "--listen 127.0.0.1:" in service["ExecStart"]
 
 
+def test_a_new_tier_starts_only_a_service_that_has_failed() -> None:
+    rules = (PACKAGING / "kloc.rules").read_text()
+    # The directory of numa.MEMORY_TIERS is that of the kernel's subsystem.
+    assert f'SUBSYSTEM=="{Path(numa.MEMORY_TIERS).name}"' in rules
+    assert re.findall(r'SYSTEMD_WANTS\}\+="(.*)"', rules) == [TIERS]
+    parsed = unit(PACKAGING / TIERS)
+    assert parsed["Unit"]["After"] == "kloc.service"
+    assert parsed["Service"]["ExecCondition"].endswith("is-failed kloc.service")
+    assert "Install" not in parsed
+
+
 def test_systemd_understands_the_units(tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("there is no systemd-analyze")
-    for name in UNITS:
+    for name in (*UNITS, TIERS):
         text = (PACKAGING / name).read_text().replace("/usr/bin/kloc", "/bin/true")
         (tmp_path / name).write_text(text)
-    paths = [tmp_path / name for name in UNITS]
+    paths = [tmp_path / name for name in (*UNITS, TIERS)]
     argv = [program, "verify", "--man=no", *paths]
     done = subprocess.run(argv, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
