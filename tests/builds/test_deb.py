@@ -143,9 +143,9 @@ def test_what_names_documents_names_those_of_the_package(package: Path, tmp_path
     assert not [
         path for path, text in texts.items() if re.search(r"(?<!/)\bdocs/[a-z-]+\.md", text)
     ]
-    named = {
-        name for text in texts.values() for name in re.findall(r"/usr/share/doc/\S+\.md", text)
-    }
+    assert not [path for path in docs.glob("*.md") if "packaging/" in path.read_text()]
+    name = re.compile(r"/usr/(?:share/doc|lib/(?:systemd|udev))/[\w./-]*\w")
+    named = {found for text in texts.values() for found in name.findall(text)}
     assert "/usr/share/doc/kloc/server.md" in named
     assert {name for name in named if not (tmp_path / name.lstrip("/")).exists()} == set()
 
