@@ -5,8 +5,6 @@
 #ifndef _LINUX_RA_CLASS_H
 #define _LINUX_RA_CLASS_H
 
-#include <linux/types.h>
-
 /**
  * enum ra_class - the reason of a readahead window
  * @RA_CLASS_OTHER: no decision of readahead: requested pages, or no window
@@ -15,8 +13,7 @@
  * @RA_CLASS_STREAM: the next window of a reader that has read a full window to its mark
  * @RA_CLASS_AROUND: a window around a page fault
  * @RA_CLASS_RANDOM: a random read, without readahead
- * @RA_CLASS_ONCE: a window of any class except RA_CLASS_STREAM, of a file with
- *	POSIX_FADV_NOREUSE
+ * @RA_CLASS_ONCE: any window of an open file with POSIX_FADV_NOREUSE
  */
 enum ra_class {
 	RA_CLASS_OTHER,
@@ -27,19 +24,5 @@ enum ra_class {
 	RA_CLASS_RANDOM,
 	RA_CLASS_ONCE,
 };
-
-/**
- * ra_class_is_once() - test whether the pages of a window are expected to be used once
- * @class: class of the window
- *
- * The reader of a stream can do without readahead. The reader of a window of
- * RA_CLASS_ONCE may wait for it.
- *
- * Return: true if one use is expected.
- */
-static inline bool ra_class_is_once(enum ra_class class)
-{
-	return class == RA_CLASS_STREAM || class == RA_CLASS_ONCE;
-}
 
 #endif /* _LINUX_RA_CLASS_H */

@@ -284,8 +284,7 @@ static inline void tiering_files_changed(struct lruvec *lruvec, long pages)
  *
  * Does not reclaim: the wanted tier is not worth the cost of reclaim.
  *
- * Return: the folio; NULL if the caller must allocate it as without a policy; or
- * ERR_PTR(-ENOMEM) for a stream, if readahead should do without it.
+ * Return: the folio, or NULL if the caller must allocate it as without a policy.
  */
 static inline struct folio *tiering_alloc_folio(struct address_space *mapping,
 						gfp_t gfp, unsigned int order,

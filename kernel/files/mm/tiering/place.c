@@ -3,7 +3,6 @@
  * Policies of memory tiers: the placement of new pages.
  */
 #include <linux/cpuset.h>
-#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -81,22 +80,6 @@ static struct page *tiering_try_all(gfp_t gfp, unsigned int order, int nid,
 		wake = 0;
 	}
 	return page;
-}
-
-/* Test whether an allocation may use a node in a tier below fast memory. */
-static bool tiering_may_be_slow(gfp_t gfp, const struct tiering_node *tn)
-{
-	struct zonelist *zonelist = node_zonelist(tn->nid, gfp);
-	const nodemask_t *tiers;
-	unsigned int i, count = tiering_tiers(&tiers);
-
-	for (i = 1; i < count; i++) {
-		nodemask_t nodes = tiering_allowed(&tiers[i]);
-
-		if (first_zones_zonelist(zonelist, gfp_zone(gfp), &nodes)->zone)
-			return true;
-	}
-	return false;
 }
 
 /* Get the event of an allocation that the policy wanted in a tier; -1 for others. */
@@ -181,7 +164,7 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 	unsigned int pages = 1 << order;
 	struct tiering_node *tn;
 	struct page *page = NULL;
-	bool do_without = false, limited;
+	bool limited;
 
 	/* A task's own memory policy wins. */
 	if (current->mempolicy || cpuset_do_page_mem_spread())
@@ -214,16 +197,9 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 			page = tiering_try_all(gfp | __GFP_COMP, order,
 					       numa_node_id(), tn, place);
 		}
-		/* A stream is not worth fast memory: it is read with less readahead. */
-		do_without = !page && place == TIERING_BOTTOM_FIRST &&
-			     alloc.class == RA_CLASS_STREAM &&
-			     tiering_may_be_slow(gfp, tn);
-		if (!do_without)
-			tiering_count_place(place, alloc.kind, page, pages);
+		tiering_count_place(place, alloc.kind, page, pages);
 	}
 	rcu_read_unlock();
-	if (do_without)
-		return ERR_PTR(-ENOMEM);
 	return page ? page_rmappable_folio(page) : NULL;
 }
 

@@ -272,7 +272,7 @@ struct tiering_node {
  * struct tiering_alloc - a request for new pages, or for new slab objects
  * @kind: kind of the pages
  * @knode: context of the pages; NULL for kinds and files without contexts
- * @class: class of the readahead window of the pages; streams are not used again
+ * @class: class of the readahead window of the pages
  * @lookup: the objects are an inode and its dentry, looked up and not opened
  * @cold: the pages are a slab of objects with few expected uses
  */

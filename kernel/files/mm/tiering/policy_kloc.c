@@ -173,8 +173,8 @@ enum tiering_place policy_kloc_place_used(struct tiering_node *tn, enum ra_class
 {
 	if (!tiering_is_short(tn->nid))
 		return TIERING_TOP_FIRST;
-	/* Pages that will be read only once go to slow memory. */
-	if (ra_class_is_once(class))
+	/* The application says that it will not use them again. */
+	if (class == RA_CLASS_ONCE)
 		return TIERING_BOTTOM_FIRST;
 	return tiering_may_fill(tn->nid) ? TIERING_TOP_FIRST :
 					   TIERING_BOTTOM_FIRST;

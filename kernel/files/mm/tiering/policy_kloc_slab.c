@@ -129,7 +129,7 @@ bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 	if (READ_ONCE(policy_kloc_slab_groups) == POLICY_KLOC_MIXED ||
 	    (knode && !kloc_takes_part(knode)))
 		return false;
-	if (alloc->lookup || ra_class_is_once(alloc->class))
+	if (alloc->lookup || alloc->class == RA_CLASS_ONCE)
 		return true;
 	return knode && !knode_inuse(knode);
 }

@@ -15,7 +15,7 @@ policy_remote_first_place(struct tiering_node *tn,
 
 static struct tiering_policy policy_remote_first = {
 	.name = "remote-first",
-	.needs = TIERING_PLACES | TIERING_READAHEAD,
+	.needs = TIERING_PLACES,
 	.place = policy_remote_first_place,
 };
 

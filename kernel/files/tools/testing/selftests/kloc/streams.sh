@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# While fast memory is short, pages of a stream begin in slow memory. A stream is readahead for a
-# sequential reader; a single full window is not.
+# Under the policy kloc-prefetch, pages of a stream begin in slow memory while fast memory is short.
+# A stream is readahead for a sequential reader; a single full window is not.
 
 . ./_kloc.sh
 
-kloc_begin 8
+kloc_begin 7
+grep -qw kloc-prefetch $tiering/policies || tiering_skip "needs CONFIG_TIERING_CONTROLS"
+tiering_select kloc-prefetch
 
 file=$dir/file
 head -c 8388608 /dev/zero >"$file"
@@ -57,15 +59,13 @@ slow=$(in_slow read_file mapped)
 tiering_check "sequential faults of a mapping are a stream ($slow of 2048 pages)" \
 	[ "$slow" -ge 1536 ]
 
-# One has the file open while another process says that it will read it only once.
-exec 3<"$file"
-slow=$(in_slow read_file once)
-tiering_check "a read with FADV_NOREUSE is a stream ($slow of 2048 pages)" [ "$slow" -ge 1920 ]
-slow=$(in_slow read_ahead random <&3)
-tiering_control "reads of the file without it are streams ($slow of 64 pages)" [ "$slow" -gt 16 ]
-exec 3<&-
+tiering_select kloc
+tiering_drop_caches
+slow=$(in_slow read_file stream)
+tiering_control "the policy kloc does so, too ($slow of 2048 pages)" [ "$slow" -gt 256 ]
 
 # Nothing of this matters while there is room.
+tiering_select kloc-prefetch
 echo 10 >$scale
 slow=$(in_slow read_file stream)
 tiering_control "streams begin in slow memory though fast memory has room ($slow pages)" \
