@@ -119,14 +119,22 @@ def test_the_exporter_listens_on_this_server_only() -> None:
     assert "--listen 127.0.0.1:" in service["ExecStart"]
 
 
-def test_a_new_tier_starts_only_a_service_that_has_failed() -> None:
+def test_udev_starts_the_unit_for_every_tier_but_that_of_dram() -> None:
     rules = (PACKAGING / "kloc.rules").read_text()
     # The directory of numa.MEMORY_TIERS is that of the kernel's subsystem.
     assert f'SUBSYSTEM=="{Path(numa.MEMORY_TIERS).name}"' in rules
+    dram = checks.DRAM_DISTANCE >> checks.TIER_SHIFT
+    assert f'KERNEL=="memory_tier*", KERNEL!="memory_tier{dram}"' in rules
     assert re.findall(r'SYSTEMD_WANTS\}\+="(.*)"', rules) == [TIERS]
-    parsed = unit(PACKAGING / TIERS)
+
+
+def test_a_new_tier_starts_only_a_service_that_is_enabled_and_has_failed() -> None:
+    path = PACKAGING / TIERS
+    conditions = re.findall(r"^ExecCondition=.* (is-\w+ .*)$", path.read_text(), re.M)
+    assert conditions == ["is-enabled kloc.service", "is-failed kloc.service"]
+    parsed = unit(path)
     assert parsed["Unit"]["After"] == "kloc.service"
-    assert parsed["Service"]["ExecCondition"].endswith("is-failed kloc.service")
+    assert parsed["Service"]["ExecStart"].endswith("start kloc.service")
     assert "Install" not in parsed
 
 
