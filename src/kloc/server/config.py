@@ -75,12 +75,12 @@ def read(path: Path | None = None) -> Config:
 def check(path: Path) -> tuple[Config, list[str]]:
     """Return the content of a file, and notes on settings that cannot be checked here.
 
-    Raises KlocError if the file cannot be read, or if something in it is wrong: also if it sets a
-    file that the kernel does not have.
+    Raises KlocError if the file cannot be read, if something in it is wrong, or if it sets a file
+    that the kernel does not have.
     """
     file = _file(_text(path), path)
     content = file.config()
-    return content, list(file.unchecked_settings())
+    return content, list(file.check_settings())
 
 
 def parse(text: str, path: Path) -> Config:
@@ -173,17 +173,14 @@ class _File:
             file=self.path,
         )
 
-    def unchecked_settings(self) -> Iterator[str]:
-        """Yield notes on files that only another user sees. Raises KlocError if one is missing."""
+    def check_settings(self) -> Iterator[str]:
+        """Yield notes on files that may exist later. Raises KlocError for one that cannot."""
         for name in self._table(("settings",)):
             path, key = setting_path(name), ("settings", name)
             if problem := setting_files.problem(path):
                 raise self._wrong(key, problem, "correct the name, or leave it out")
-            if setting_files.is_hidden(path):
-                yield (
-                    f"{self._place(key)}: whether this file exists cannot be checked: check as "
-                    "root, with debugfs mounted"
-                )
+            if doubt := setting_files.doubt(path):
+                yield f"{self._place(key)}: {doubt}"
 
     def _policy(self) -> str:
         key = ("policy",)

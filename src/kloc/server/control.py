@@ -21,8 +21,9 @@ from pathlib import Path
 from kloc.base import files, numa
 from kloc.base.errors import KlocError
 from kloc.server import config, daemons, policy_files, system, tiering
-from kloc.server.plan import DEBUGFS, Plan, Write, limits_of_nodes, make, one_tier
+from kloc.server.plan import Plan, Write, limits_of_nodes, make, one_tier
 from kloc.server.policy_files import SELECTED
+from kloc.server.setting_files import DEBUGFS
 from kloc.server.system import AS_ROOT, path_of, read
 
 RECORD = "/run/kloc/server.json"

@@ -21,13 +21,11 @@ from kloc.server import (
 )
 from kloc.server.config import Config
 from kloc.server.policy_files import SELECTED, Policy
+from kloc.server.setting_files import DEBUGFS
 from kloc.server.system import AS_ROOT, read
 
 Write = tuple[str, str]
 """A file, and what to write to it."""
-
-DEBUGFS = "/sys/kernel/debug/"
-"""Where settings are that a server may do without: their defaults are those of the policies."""
 
 OFF = ("0", "none", "naive")
 """Values of files that a kernel need not have: without the file, it does what they ask for."""
@@ -187,12 +185,16 @@ def _settings(config: Config, policy: Policy, notes: list[str]) -> dict[str, str
     if config.kinds is not None:
         values[f"/{contexts.SETTINGS}/kinds"] = " ".join(config.kinds)
     absent = [path for path in values if not system.exists(path)]
-    hidden = [path for path in absent if path.startswith(DEBUGFS) and path not in config.settings]
+    hidden = [
+        path
+        for path in absent
+        if path.startswith(DEBUGFS)
+        and (path not in config.settings or setting_files.is_hidden(path))
+    ]
     if hidden:
         notes.append(
             f"{DEBUGFS.rstrip('/')} has no {', '.join(path[len(DEBUGFS) :] for path in hidden)}: "
-            "the kernel's defaults stay; mount -t debugfs debugfs /sys/kernel/debug, or boot with "
-            "debugfs=on"
+            "their values stay; mount -t debugfs debugfs /sys/kernel/debug, or boot with debugfs=on"
         )
     for path in absent:
         # Without contexts, whose files get them does not matter.

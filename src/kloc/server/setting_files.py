@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finds settings of kloc.toml that the kernel does not have, and which ones are meant.
+"""Checks that the kernel has the files that kloc.toml sets, and suggests similar names.
 
 The files of kloc's kernel are known from its documentation, which comes with kloc, so that they can
-be checked under another kernel, too. All others are those of the running kernel.
+be checked under another kernel, too. Other files are those of the running kernel.
 """
 
 from __future__ import annotations
@@ -20,12 +20,21 @@ ABI = ("kernel", "files", "Documentation", "ABI", "testing")
 OWN = (f"/{tiering.FOLDER}", f"/{contexts.SETTINGS}")
 """The directories of kloc's kernel."""
 
-DEBUGFS = "/sys/kernel/debug"
+DEBUGFS = "/sys/kernel/debug/"
+"""Where settings are that a server may do without."""
+
+LATER = (
+    *("/sys/block/", "/sys/bus/", "/sys/class/", "/sys/devices/"),
+    *("/sys/fs/", "/sys/module/", "/proc/sys/net/"),
+)
+"""Directories whose files come and go with modules, devices, mounts and cgroups."""
 
 
 def problem(path: str) -> str | None:
-    """Return that a file does not exist, and a similar name; None if it may exist."""
-    if system.exists(path) or is_hidden(path):
+    """Return the error for a file that no kernel has, with a similar name; None if it may exist."""
+    if system.exists(path):
+        return f"{path} is a directory" if system.path_of(path).is_dir() else None
+    if doubt(path) is not None:
         return None
     for directory in OWN:
         if path.startswith(f"{directory}/"):
@@ -37,20 +46,31 @@ def problem(path: str) -> str | None:
     return f"this kernel has no {directory}/{name}{guess(path)}"
 
 
+def doubt(path: str) -> str | None:
+    """Return why a file that does not exist for this process may exist for `kloc on`, else None."""
+    if system.exists(path):
+        return None
+    if is_hidden(path):
+        return "only root can check this setting, with debugfs mounted"
+    if path.startswith(LATER):
+        return f"kloc on needs this file, which does not exist now{guess(path)}"
+    return None
+
+
 def guess(path: str) -> str:
-    """Return the name that a file which does not exist is meant to have, as ", did you mean"."""
+    """Return ", did you mean" and a name similar to a file that does not exist, "" without one."""
     directory, name = _first_missing(path)
     return _guess(directory, name, _listed(directory) or ())
 
 
 def is_hidden(path: str) -> bool:
-    """Return whether this process cannot tell if a file exists."""
+    """Return whether this process cannot see the directory of a file."""
     if system.exists(path):
         return False
     directory, _ = _first_missing(path)
     listed = _listed(directory)
     # Debugfs is empty where it is not mounted.
-    return listed is None or (directory == DEBUGFS and not listed)
+    return listed is None or (f"{directory}/" == DEBUGFS and not listed)
 
 
 def _documented(directory: str) -> Iterator[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,20 +70,60 @@ def test_a_name_that_no_kernel_has_is_a_problem_with_a_guess(
     assert problem.partition(", did you mean ")[2] == (f"{similar}?" if similar else "")
 
 
+@pytest.mark.usefixtures("server")
+def test_a_directory_is_no_setting() -> None:
+    path = "/sys/kernel/mm/lru_gen"
+    assert setting_files.problem(path) == f"{path} is a directory"
+
+
+def test_files_of_modules_and_devices_may_come_later(server: Path) -> None:
+    (server / "sys/module/zswap").mkdir(parents=True)
+    for path in ("/sys/module/zswp/enabled", "/sys/block/sda/queue/scheduler"):
+        assert setting_files.problem(path) is None
+        assert "does not exist now" in (setting_files.doubt(path) or "")
+    doubt = setting_files.doubt("/sys/module/zswp/enabled") or ""
+    assert doubt.endswith(", did you mean /sys/module/zswap?")
+    assert "no /sys/moduel" in (setting_files.problem("/sys/moduel/zswap/enabled") or "")
+
+
 def test_debugfs_that_is_not_mounted_hides_its_files(server: Path) -> None:
     path = "/sys/kernel/debug/sched/verbose"
-    assert not setting_files.is_hidden(path)
+    assert setting_files.doubt(path) is None
     assert "no /sys/kernel/debug/sched/verbose" in (setting_files.problem(path) or "")
     shutil.rmtree(server / "sys/kernel/debug")
     (server / "sys/kernel/debug").mkdir()
     assert setting_files.is_hidden(path)
     assert setting_files.problem(path) is None
+    assert "with debugfs mounted" in (setting_files.doubt(path) or "")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads all directories")
-def test_a_directory_that_this_user_may_not_read_hides_its_files(server: Path) -> None:
-    (server / "sys/kernel/debug").chmod(0)
+def test_settings_in_debugfs_are_left_out_where_it_is_not_mounted(server: Path) -> None:
+    shutil.rmtree(server / "sys/kernel/debug")
+    (server / "sys/kernel/debug").mkdir()
+    path = "/sys/kernel/debug/sched/verbose"
+    planned = plan.make(Config(settings={path: "Y"}))
+    assert path not in dict(planned.writes)
+    assert "sched/verbose" in planned.notes[0]
+
+
+def test_a_directory_that_this_user_may_not_read_hides_its_files(
+    server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Tests may run as root, who reads all directories.
+    hidden, access = server / "sys/kernel/debug", os.access
+
+    def refusing(call: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(path: Path, *args: Any, **named: Any) -> Any:
+            if path == hidden or hidden in path.parents:
+                raise PermissionError
+            return call(path, *args, **named)
+
+        return refuse
+
+    monkeypatch.setattr(Path, "iterdir", refusing(Path.iterdir))
+    monkeypatch.setattr(Path, "exists", refusing(Path.exists))
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: hidden not in path.parents and access(path, mode)
+    )
     assert setting_files.is_hidden("/sys/kernel/debug/sched/verbose")
-    # No PermissionError.
     assert [refused.message for refused in plan.refusals(Config())] == []
-    (server / "sys/kernel/debug").chmod(0o700)
