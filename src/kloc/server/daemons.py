@@ -19,7 +19,7 @@ from kloc.base.daemon import Daemon
 from kloc.base.debian import is_installed
 from kloc.base.errors import KlocError
 from kloc.server import system
-from kloc.server.system import path_of, read
+from kloc.server.system import exists, path_of, read
 
 SYSTEMD = "/run/systemd/system"
 """Exists if systemd is the system's manager (sd_booted(3))."""
@@ -62,7 +62,7 @@ def refusals(policy: str, used: Daemon) -> Iterator[KlocError]:
         )
         return
     for path in used.needs:
-        if not path_of(path).exists():
+        if not exists(path):
             yield KlocError(
                 f"the daemon of policy {policy} needs {path}, which this kernel does not have",
                 "boot a kernel that has it, or choose another policy",
