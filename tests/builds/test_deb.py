@@ -130,7 +130,7 @@ def test_package_has_man_pages_and_completion(package: Path) -> None:
         assert path in found
 
 
-def test_what_names_documents_names_those_of_the_package(package: Path, tmp_path: Path) -> None:
+def test_documents_are_named_by_their_paths_in_the_package(package: Path, tmp_path: Path) -> None:
     subprocess.run(["dpkg-deb", "--extract", package, tmp_path], check=True)
     docs = tmp_path / "usr/share/doc/kloc"
     assert {path.name for path in docs.glob("*.md")} == {

@@ -54,7 +54,7 @@ def is_modified(directory: Path, *names: str) -> bool:
 
 def _git(directory: Path, *argv: str) -> str:
     """Return what git prints. Raises KlocError with git's message if it fails."""
-    # Another user, such as root, may run kloc, and is to leave the checkout as it is.
+    # Another user, such as root, may run kloc, and must not write to the checkout.
     command = ["git", "--no-optional-locks", "-C", str(directory)]
     command += ["-c", f"safe.directory={directory}", *argv]
     try:
@@ -64,6 +64,6 @@ def _git(directory: Path, *argv: str) -> str:
     except subprocess.CalledProcessError as error:
         raise KlocError(
             f"git {argv[0]} failed in {directory}: {error.stderr.strip()}",
-            "figures are of a commit, so this needs a clone of the project with its history",
+            "this needs a clone of the project with its history",
         ) from error
     return done.stdout

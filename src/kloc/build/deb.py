@@ -37,7 +37,7 @@ SOURCES = (
     *("COPYING", "README.md", "hatch_build.py", "pyproject.toml"),
     *("docs", "kernel", "machine", "packaging", "policies", "schemes", "src", "workloads"),
 )
-"""What of the checkout the package is built from."""
+"""The files and directories of the checkout that the package is built from."""
 
 BUILD, TREE = Path("/build"), "kloc"
 """Paths inside the root; dpkg-buildpackage writes beside the tree that it builds."""
@@ -51,7 +51,7 @@ kloc ({version}) unstable; urgency=medium
 """
 
 TIME = "%Y%m%d.%H%M%S"
-"""How a version has a time, in UTC."""
+"""The format of times in versions, in UTC."""
 
 LINTIAN = ("lintian", "--allow-root", "--fail-on=error,warning")
 
@@ -65,9 +65,9 @@ def packaging_root() -> Root:
 def version() -> str:
     """Return the package's version: 0.1+git20261130.062254.c7d58bc.
 
-    The time is that of the commit. If files that the package is built from differ from the commit,
-    +modified and the present time follow: before the next commit, after earlier changes. Raises
-    KlocError if kloc is not in a clone.
+    The time is that of the commit. If files of the package differ from the commit, +modified and
+    the present time follow: the version then sorts after earlier builds, and before the next
+    commit. Raises KlocError if kloc is not in a clone.
     """
     commit = checkout.commit(paths.PROJECT)[: checkout.SHORT]
     of_commit = f"{__version__}+git{_commit_time():{TIME}}.{commit}"

@@ -4,7 +4,7 @@
 The configuration is Debian's own, of the package linux-config-6.12, with kernel/config/kloc.config
 and kernel/config/server.config on top. The kernel's target bindeb-pkg makes the packages.
 
-That takes 45 minutes and more. So the source tree, the objects and the lock are apart from those of
+That takes 45 minutes or more. So the source tree, the objects and the lock are apart from those of
 the machine's kernels, which can be built meanwhile; and a build that was stopped goes on with its
 objects.
 """
@@ -324,8 +324,7 @@ def build(flavour: str, directory: Path) -> Packages:
 def planned(flavour: str, directory: Path) -> Packages | None:
     """Return the packages that `build` would write, without building anything.
 
-    None if the cache has no Debian root with the kernel's source and configuration, which name
-    them.
+    Their names depend on Debian's configuration. Return None if the cache does not have it.
     """
     with cache.dry_run():
         try:

@@ -53,8 +53,8 @@ class Command:
 
     `needs` are the extras in pyproject.toml that its module imports. With `takes_program`, the
     words after `--` are passed to it as `args.program`. `check` raises KlocError if this kloc lacks
-    files that the command needs, which it calls by the name that `check` is given. With one of the
-    words `in_checkout` behind its name, the command needs a checkout.
+    files that the command needs, which it calls by the name that `check` is given. `in_checkout`
+    are actions and options of the command that need a checkout.
 
     `forms` are other commands that this one becomes with an option, which is the last word of their
     names: what they need is another matter.
@@ -84,7 +84,7 @@ class Command:
         return next((form for form in self.forms if form.name.split()[-1] in words), self)
 
     def require_files(self, words: Sequence[str]) -> None:
-        """Raise KlocError if this kloc lacks files for the command with these words behind it."""
+        """Raise KlocError if this kloc lacks files that the command needs with these arguments."""
         for word in self.in_checkout:
             if word in words:
                 paths.require_checkout(f"kloc {self.name} {word}")

@@ -26,8 +26,9 @@ build: build the machine's kernel.
 
 package: build Debian packages of a kernel for servers, linux-image and linux-headers, and write \
 them to DIR (default: the current directory). It has Debian's configuration, with all modules. \
-cloud-amd64 took 45 minutes on two cores, or 84 minutes beside other work, and 3.6 GiB of disk. A \
-build that was stopped continues where it was. docs/server.md says how to install the packages.
+cloud-amd64 took 45 minutes on two idle cores, or 84 minutes on two busy ones, and 3.6 GiB of \
+disk. A build that was stopped continues where it was. docs/server.md says how to install the \
+packages.
 
 checkout: create a git tree in DIR, with Debian's source and our patch series as commits.
 
@@ -142,7 +143,7 @@ def _package(args: argparse.Namespace) -> int:
 
 
 def _plan_packages(args: argparse.Namespace, flavour: str, directory: Path) -> None:
-    """Print which packages would be written, as a build does; JSON has None for unknown names."""
+    """Print the names of the packages that would be written; in JSON, None if they are unknown."""
     packages = kernel_package.planned(flavour, directory)
     if packages is not None:
         output.deliver(

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Show the pins, or move them."""
     output.check(args)
     if args.update:
-        # Again: the option may be abbreviated.
+        # Command.require_files misses an abbreviation of the option.
         paths.require_checkout("kloc pins --update")
     before = pins.read()
     if args.dry_run:

@@ -152,7 +152,7 @@ def _kernel(tiers: Tiers) -> Finding:
         tiering.check_kernel()
     except KlocError as error:
         if policy := _without_own_kernel():
-            state = f"Linux {os.uname().release} is not kloc's; the policy {policy} needs no other"
+            state = f"Linux {os.uname().release} is not kloc's, which policy {policy} does not need"
             return Finding("kernel", True, state)
         remedy = "boot kloc's kernel"
         if tiers is not None:
@@ -163,7 +163,7 @@ def _kernel(tiers: Tiers) -> Finding:
 
 
 def _without_own_kernel() -> str:
-    """Return the policy that is on, else that of kloc.toml, if it needs no kernel of kloc's."""
+    """Return the policy that is on, else that of kloc.toml; "" if it needs kloc's kernel."""
     record = control.recorded()
     try:
         settings = config.read()

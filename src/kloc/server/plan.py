@@ -98,7 +98,7 @@ def refusals(config: Config) -> Iterator[KlocError]:
 
 
 def needs_own_kernel(config: Config) -> str:
-    """Return what in a kloc.toml needs kloc's kernel, "" if nothing does."""
+    """Return the part of a kloc.toml that needs kloc's kernel, "" if none does."""
     policy = policy_files.load(config.policy)
     if (policy.of_kernel or "none") not in OFF:
         return f"policy {policy.name}"

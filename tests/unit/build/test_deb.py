@@ -50,7 +50,7 @@ def test_versions_sort_by_time(project: Path) -> None:
         subprocess.run(["dpkg", "--compare-versions", older, "lt", newer], check=True)
 
 
-def test_only_changes_of_what_is_packaged_are_told(project: Path) -> None:
+def test_only_changes_of_packaged_files_count_as_modified(project: Path) -> None:
     (project / "tests/test_a.py").write_text("two\n")
     assert "modified" not in deb.version()
     (project / "src/new.py").write_text("new\n")

@@ -90,7 +90,7 @@ def test_an_option_chooses_another_form_of_a_command() -> None:
     ],
     ids=" ".join,
 )
-def test_what_needs_a_checkout_says_so_before_packages_are_installed(
+def test_a_missing_checkout_is_named_before_packages_are_installed(
     argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def install(*_: str) -> None:
