@@ -3,12 +3,16 @@
  * The policy kloc: thresholds that adapt to the share of wasted copies.
  */
 #include <linux/compiler.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 
 #include "policy_kloc.h"
 
 /* One in this many copies may be wasted. */
 #define POLICY_KLOC_WASTE	8
+
+/* A threshold falls by one part in this many of its distance to the smallest. */
+#define POLICY_KLOC_FALL	8
 
 /**
  * policy_kloc_copies_forget() - reset a threshold
@@ -20,7 +24,10 @@ void policy_kloc_copies_forget(struct policy_kloc_copies *copies)
 	copies->seen = tiering_copies(copies->first, copies->last);
 }
 
-/* Adapt a threshold to the copies since the last call. */
+/*
+ * Adapt a threshold to the copies since the last call. It rises fast, because each
+ * wasted copy takes bandwidth, and falls slowly.
+ */
 static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 				     struct tiering_copies now)
 {
@@ -30,9 +37,9 @@ static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 
 	copies->seen = now;
 	if (wasted > max(moved, 1UL * TIERING_BATCH) / POLICY_KLOC_WASTE)
-		value = min(value + 1, copies->most);
+		value = min(value * 2, copies->most);
 	else if (wasted <= moved / POLICY_KLOC_WASTE / 2)
-		value = max(value - 1, copies->least);
+		value -= DIV_ROUND_UP(value - copies->least, POLICY_KLOC_FALL);
 	WRITE_ONCE(copies->value, value);
 }
 

@@ -20,11 +20,12 @@ static unsigned int copies_test_count(struct policy_kloc_copies *copies,
 
 static void copies_test_waste_makes_stricter(struct kunit *test)
 {
-	struct policy_kloc_copies copies = { .least = 2, .most = 4, .value = 2 };
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 2 };
 
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 1001), 3);
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 4);
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 4);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 1001), 4);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 8);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 9);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 9);
 }
 
 /*
@@ -42,14 +43,25 @@ static void copies_test_value_is_steady(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 0), 2);
 }
 
+/* A high threshold does not stay for long after the waste. */
+static void copies_test_value_falls(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 255, .value = 255 };
+	unsigned int times;
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 0), 255 - 32);
+	for (times = 1; copies_test_count(&copies, 0, 0) > 2; times++)
+		KUNIT_ASSERT_LT(test, times, 64);
+}
+
 /* A few wasted copies do not raise the threshold; without copies it falls. */
 static void copies_test_few_copies(struct kunit *test)
 {
 	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 5 };
 
 	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8), 5);
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8 + 1), 6);
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 0, 0), 5);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8 + 1), 9);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 0, 0), 8);
 }
 
 /* Only the copies since the last adaptation count. */
@@ -60,7 +72,7 @@ static void copies_test_counts_differences(struct kunit *test)
 		.seen = { .moved = ULONG_MAX - 10, .wasted = ULONG_MAX },
 	};
 
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 2000), 6);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 2000), 9);
 	KUNIT_EXPECT_EQ(test, copies.seen.moved, 7989);
 	KUNIT_EXPECT_EQ(test, copies.seen.wasted, 1999);
 }
@@ -68,6 +80,7 @@ static void copies_test_counts_differences(struct kunit *test)
 static struct kunit_case copies_test_cases[] = {
 	KUNIT_CASE(copies_test_waste_makes_stricter),
 	KUNIT_CASE(copies_test_value_is_steady),
+	KUNIT_CASE(copies_test_value_falls),
 	KUNIT_CASE(copies_test_few_copies),
 	KUNIT_CASE(copies_test_counts_differences),
 	{}
