@@ -245,7 +245,7 @@ def test_kloc_and_its_controls_have_the_watermarks_of_tpp(name: str) -> None:
     for what in ("", *workload.names()):
         theirs, ours = tpp.settings(what, host), one.settings(what, host)
         assert ours.get(WATERMARK) == theirs.get(WATERMARK), what
-    assert one.settings("redis", host)[WATERMARK] == "1000"
+    assert one.settings("redis", host)[WATERMARK] == "400"
 
 
 def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_of_tpp() -> None:
