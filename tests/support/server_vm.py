@@ -176,6 +176,10 @@ class Server:
         image = kernel.build().image
         return ["-kernel", str(image), "-append", f"root=/dev/vda {PARAMETERS}"], [image.parent]
 
+    def hardware_arguments(self) -> list[str]:
+        """Return QEMU's arguments for the board, the CPUs and the memory."""
+        return TOPOLOGY.hardware_arguments(CPU)
+
     def command(self, job: Path, console: Path, output: Path) -> list[str]:
         """Return the command that boots with the disk `job` until the server turns itself off.
 
@@ -186,7 +190,7 @@ class Server:
         argv = [
             *("setpriv", "--pdeathsig", "KILL", str(machine.program)),
             *clock_arguments(INSN_PS, QUANTUM_NS),
-            *TOPOLOGY.hardware_arguments(CPU),
+            *self.hardware_arguments(),
             *device_arguments(SEED),
             *("-monitor", "none"),
             *disk_arguments(0, self.path / "disk", STORAGE, kept=True),

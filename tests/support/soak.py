@@ -66,6 +66,7 @@ MINUTES: dict[str, float] = {
     "tests/soak/test_moves.py::test_slabs_survive_suspend": 4,
     "tests/soak/test_regions.py": 10,
     "tests/soak/test_repeat.py": 6,
+    "tests/soak/test_server_late_memory.py": 3,
     "tests/soak/test_server_uefi.py": 12,
     "tests/soak/test_server_vm.py": 12,
 }

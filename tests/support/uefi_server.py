@@ -115,7 +115,7 @@ def make(directory: Path) -> UefiServer:
     packages = directory / "packages.tar"
     what = "a Debian server with a kernel and GRUB"
     bootstrap.bootstrap(what, PACKAGES, packages, seconds=120, pinned=True)
-    _extract_kernel(packages, directory)
+    extract_kernel(packages, directory)
     _make_disk(tools, packages, directory / "disk")
     packages.unlink()
     server.boot(INSTALL)
@@ -131,7 +131,7 @@ def _tools(directory: Path) -> root.Root:
     return root.unpack(tar, draft)
 
 
-def _extract_kernel(packages: Path, directory: Path) -> None:
+def extract_kernel(packages: Path, directory: Path) -> None:
     """Write Debian's kernel and its initramfs in the tar file `packages` to `directory`."""
     with tarfile.open(packages) as source:
         for member in source:

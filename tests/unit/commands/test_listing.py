@@ -99,7 +99,7 @@ def test_each_table_of_details_is_named_once_above_its_values(
     assert indents[at + 1] == indents[at] + 2
     assert texts[at + 1] == "/sys/kernel/mm/lru_gen/enabled: y"
     assert "/sys/kernel/mm/tiering/scan_us: 1000000 / 42.7" in texts
-    assert texts[texts.index("redis:") + 1] == "/proc/sys/vm/watermark_scale_factor: 1000"
+    assert texts[texts.index("redis:") + 1] == "/proc/sys/vm/watermark_scale_factor: 400"
 
 
 @pytest.mark.parametrize(
