@@ -6,7 +6,6 @@
 #include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
-#include <linux/mmzone.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/shmem_fs.h>
@@ -160,7 +159,7 @@ struct folio *__tiering_alloc_folio(struct address_space *mapping, gfp_t gfp,
 {
 	struct tiering_alloc alloc = { };
 	const struct tiering_policy *policy;
-	enum tiering_place place = TIERING_LOCAL;
+	enum tiering_place place;
 	unsigned int pages = 1 << order;
 	struct tiering_node *tn;
 	struct page *page = NULL;

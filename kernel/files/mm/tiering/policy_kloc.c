@@ -112,7 +112,7 @@ static struct policy_kloc_copies policy_kloc_promote_uses = {
 	.first = TIERING_PROMOTED_ACTIVE,
 	.last = TIERING_PROMOTED_USED,
 	.least = 2,
-	.most = 9,
+	.most = 9,	/* never */
 };
 
 /* Scans without use after which an inactive context is demoted under pressure. */

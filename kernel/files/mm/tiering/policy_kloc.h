@@ -41,11 +41,14 @@ typedef unsigned int (*policy_kloc_next_t)(unsigned int index,
  * @least: smallest @value
  * @most: largest @value
  * @value: the threshold; a higher one moves fewer pages
+ * @pause: length of the last pause before @value falls; intervals
+ * @pause_left: rest of the pause; intervals
  * @seen: copies at the last adaptation
  */
 struct policy_kloc_copies {
 	enum tiering_reason first, last;
 	unsigned int least, most, value;
+	unsigned int pause, pause_left;
 	struct tiering_copies seen;
 };
 

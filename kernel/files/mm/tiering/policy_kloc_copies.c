@@ -14,32 +14,47 @@
 /* A threshold falls by one part in this many of its distance to the smallest. */
 #define POLICY_KLOC_FALL	8
 
+/* The longest time until a threshold falls, in intervals of ten scans. */
+#define POLICY_KLOC_PAUSE	8U
+
 /**
  * policy_kloc_copies_forget() - reset a threshold
  * @copies: the threshold
  */
 void policy_kloc_copies_forget(struct policy_kloc_copies *copies)
 {
-	copies->value = copies->least;
+	WRITE_ONCE(copies->value, copies->least);
+	copies->pause = 0;
+	copies->pause_left = 0;
 	copies->seen = tiering_copies(copies->first, copies->last);
 }
 
 /*
- * Adapt a threshold to the copies since the last call. It rises fast, because each
- * wasted copy takes bandwidth, and falls slowly.
+ * Adapt a threshold to the copies since the last call. It doubles while copies are
+ * wasted, and falls again after a pause. Each time that the lower threshold wastes
+ * copies, too, the next pause is twice as long.
  */
 static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 				     struct tiering_copies now)
 {
 	unsigned long moved = now.moved - copies->seen.moved;
-	unsigned long wasted = now.wasted - copies->seen.wasted;
+	/* What goes beyond @moved was copied under another threshold. */
+	unsigned long wasted = min(now.wasted - copies->seen.wasted, moved);
+	unsigned long some = max(moved, 1UL * TIERING_BATCH);
 	unsigned int value = copies->value;
 
 	copies->seen = now;
-	if (wasted > max(moved, 1UL * TIERING_BATCH) / POLICY_KLOC_WASTE)
+	if (wasted > some / POLICY_KLOC_WASTE) {
 		value = min(value * 2, copies->most);
-	else if (wasted <= moved / POLICY_KLOC_WASTE / 2)
+		copies->pause = clamp(copies->pause * 2, 1U, POLICY_KLOC_PAUSE);
+		copies->pause_left = copies->pause;
+	} else if (copies->pause_left) {
+		copies->pause_left--;
+	} else if (wasted <= some / POLICY_KLOC_WASTE / 2) {
 		value -= DIV_ROUND_UP(value - copies->least, POLICY_KLOC_FALL);
+		if (value == copies->least)
+			copies->pause /= 2;
+	}
 	WRITE_ONCE(copies->value, value);
 }
 

@@ -17,7 +17,7 @@ static struct policy_kloc_copies policy_kloc_flat_uses = {
 	.first = TIERING_PROMOTED_USED,
 	.last = TIERING_PROMOTED_USED,
 	.least = 2,
-	.most = 9,
+	.most = 9,	/* never */
 };
 
 static unsigned int policy_kloc_flat_scans;

@@ -54,14 +54,54 @@ static void copies_test_value_falls(struct kunit *test)
 		KUNIT_ASSERT_LT(test, times, 64);
 }
 
+/* Count intervals without copies until the threshold falls. */
+static unsigned int copies_test_pause(struct policy_kloc_copies *copies)
+{
+	unsigned int value = copies->value, intervals = 0;
+
+	while (copies_test_count(copies, 0, 0) == value)
+		intervals++;
+	return intervals;
+}
+
+/* If all files are equally hot, copies are tried less and less often. */
+static void copies_test_pauses_double(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 8 };
+	unsigned int pause;
+
+	for (pause = 1; pause <= POLICY_KLOC_PAUSE; pause *= 2) {
+		KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 9);
+		KUNIT_EXPECT_EQ(test, copies_test_pause(&copies), pause);
+	}
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 9);
+	KUNIT_EXPECT_EQ(test, copies_test_pause(&copies), POLICY_KLOC_PAUSE);
+	/* Copies that pay end this. */
+	while (copies.pause)
+		copies_test_count(&copies, 8000, 0);
+	KUNIT_EXPECT_EQ(test, copies.value, 2);
+}
+
 /* A few wasted copies do not raise the threshold; without copies it falls. */
 static void copies_test_few_copies(struct kunit *test)
 {
 	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 5 };
+	const unsigned long some = TIERING_BATCH;
 
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8), 5);
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 3, TIERING_BATCH / 8 + 1), 9);
-	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 0, 0), 8);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, some, some / 8), 5);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, some / 8, some / 8), 5);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, some / 2, some / 8 + 1), 9);
+	KUNIT_EXPECT_EQ(test, copies_test_pause(&copies), 1);
+	KUNIT_EXPECT_EQ(test, copies.value, 8);
+}
+
+/* The waste of earlier copies does not keep the threshold up. */
+static void copies_test_earlier_copies(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 9 };
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 0, 8000), 8);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 1, 8000), 7);
 }
 
 /* Only the copies since the last adaptation count. */
@@ -81,7 +121,9 @@ static struct kunit_case copies_test_cases[] = {
 	KUNIT_CASE(copies_test_waste_makes_stricter),
 	KUNIT_CASE(copies_test_value_is_steady),
 	KUNIT_CASE(copies_test_value_falls),
+	KUNIT_CASE(copies_test_pauses_double),
 	KUNIT_CASE(copies_test_few_copies),
+	KUNIT_CASE(copies_test_earlier_copies),
 	KUNIT_CASE(copies_test_counts_differences),
 	{}
 };

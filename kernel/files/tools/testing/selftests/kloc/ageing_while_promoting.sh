@@ -20,7 +20,8 @@ is_inactive() {
 	! kloc_is_active "$dir/idle"
 }
 
-# A file goes to slow memory again and again, while others read it.
+# A file goes to slow memory again and again, while others read it; not so soon that its copies are
+# for nothing.
 head -c 8388608 /dev/zero >"$dir/hot"
 echo text >"$dir/idle"
 sync
@@ -28,7 +29,7 @@ echo 0 >$tiering/rate_mbps
 echo 255 >$tiering/pin
 echo 100000 >$tiering/scan_us
 echo 255 >$tiering/kloc/inactive_age
-(while move_file "$dir/hot" "$slow" 2>/dev/null || :; do :; done) & loops="$loops $!"
+(while move_file "$dir/hot" "$slow" 2>/dev/null || :; do sleep 1; done) & loops="$loops $!"
 read_all "$dir/hot" 1 60 >/dev/null & loops="$loops $!"
 is_promoting() {
 	[ "$(promoted)" -gt "$before" ]

@@ -6,7 +6,7 @@
 
 . ./_kloc.sh
 
-kloc_begin 7
+kloc_begin 8
 grep -qw kloc-prefetch $tiering/policies || tiering_skip "needs CONFIG_TIERING_CONTROLS"
 tiering_select kloc-prefetch
 
@@ -60,12 +60,14 @@ tiering_check "sequential faults of a mapping are a stream ($slow of 2048 pages)
 	[ "$slow" -ge 1536 ]
 
 tiering_select kloc
-tiering_drop_caches
 slow=$(in_slow read_file stream)
 tiering_control "the policy kloc does so, too ($slow of 2048 pages)" [ "$slow" -gt 256 ]
 
-# Nothing of this matters while there is room.
 tiering_select kloc-prefetch
+slow=$(in_slow read_file stream)
+tiering_check "fast memory was short meanwhile ($slow of 2048 pages)" [ "$slow" -ge 1536 ]
+
+# Nothing of this matters while there is room.
 echo 10 >$scale
 slow=$(in_slow read_file stream)
 tiering_control "streams begin in slow memory though fast memory has room ($slow pages)" \
