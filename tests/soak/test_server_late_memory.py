@@ -50,6 +50,8 @@ part stopped; slow online_movable; tiers; sleep 2; udevadm settle; state kloc
 part failed_again; slow offline; systemctl start kloc 2>/dev/null || echo refused; state kloc
 part disabled; systemctl disable --now kloc 2>/dev/null; slow online_movable; tiers
 sleep 2; udevadm settle; systemctl is-active kloc || true
+part purge; apt-get purge --yes kloc
+part purged; systemctl list-units --all --plain --no-legend 'kloc*'
 """
 """Brings the memory online when the service has failed, is stopped, and is disabled."""
 
@@ -80,3 +82,7 @@ def test_service_that_was_stopped_stays_off(printed: dict[str, str]) -> None:
 def test_service_that_was_disabled_stays_off(printed: dict[str, str]) -> None:
     assert printed["failed_again"].splitlines() == ["refused", "exit-code failed failed"]
     assert printed["disabled"].splitlines() == ["0 1", "failed"]
+
+
+def test_purge_leaves_no_unit_of_the_tiers(printed: dict[str, str]) -> None:
+    assert printed["purged"] == ""

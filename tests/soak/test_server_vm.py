@@ -241,7 +241,7 @@ part units_left; systemctl list-units --all --plain --no-legend 'kloc*'
 systemctl list-unit-files --no-legend 'kloc*' || true
 part failed_later; failed
 part left
-rm -r /srv/files /srv/large /srv/more*
+rm -rf /srv/files /srv/large /srv/more*
 find / /run -xdev | sort | diff /root/files - | grep '^[<>]' || true
 
 part by_hand; apt-get install --yes ./newer.deb >/dev/null; kloc on
