@@ -176,7 +176,7 @@ def workloads() -> Iterable[Workload]:
         measured=mixed.measured,
         check=_check,
         outcome=mixed.outcome,
-        spread=0.043,
+        spread=0.087,
         not_native="",
     )
     yield redis

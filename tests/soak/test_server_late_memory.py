@@ -50,6 +50,7 @@ part stopped; slow online_movable; tiers; sleep 2; udevadm settle; state kloc
 part failed_again; slow offline; systemctl start kloc 2>/dev/null || echo refused; state kloc
 part disabled; systemctl disable --now kloc 2>/dev/null; slow online_movable; tiers
 sleep 2; udevadm settle; systemctl is-active kloc || true
+systemctl reset-failed kloc
 part purge; apt-get purge --yes kloc
 part purged; systemctl list-units --all --plain --no-legend 'kloc*'
 """
