@@ -55,6 +55,15 @@ kloc_reads_slow() { # FILE
 	[ "$(kloc_context "$1" fast)" = 0 ]
 }
 
+# kloc_in_slow COMMAND...: print how many new pages of files begin in slow memory meanwhile
+kloc_in_slow() {
+	local before
+
+	before=$(tiering_stat file placed_slow)
+	"$@" >&2
+	echo $(($(tiering_stat file placed_slow) - before))
+}
+
 kloc_is_active() { # FILE
 	[ "$(kloc_context "$1" active)" = 1 ]
 }

@@ -18,15 +18,6 @@ tiering_drop_caches
 read_ahead random <"$file"
 kloc_make_short
 
-# in_slow COMMAND...: print how many new pages begin in slow memory meanwhile
-in_slow() {
-	local before
-
-	before=$(tiering_stat file placed_slow)
-	"$@" >&2
-	echo $(($(tiering_stat file placed_slow) - before))
-}
-
 read_file() { # MODE [FILE]
 	read_ahead "$1" <"${2:-$file}"
 }
@@ -39,37 +30,37 @@ read_small() {
 	done
 }
 
-slow=$(in_slow read_file faults)
+slow=$(kloc_in_slow read_file faults)
 tiering_control "windows around page faults are streams ($slow of 2048 pages)" [ "$slow" -gt 256 ]
 
-slow=$(in_slow read_small)
+slow=$(kloc_in_slow read_small)
 tiering_control "small files that are read at once are streams ($slow of 128 pages)" \
 	[ "$slow" -gt 32 ]
 
 # The same open file, with the state of readahead.
 exec 3<"$file"
-slow=$(in_slow read_ahead stream <&3)
+slow=$(kloc_in_slow read_ahead stream <&3)
 tiering_check "a sequential read is a stream ($slow of 2048 pages)" \
 	[ "$slow" -ge 1536 ]
-slow=$(in_slow read_ahead random <&3)
+slow=$(kloc_in_slow read_ahead random <&3)
 tiering_control "random reads after a stream are streams ($slow of 64 pages)" [ "$slow" -gt 16 ]
 exec 3<&-
 
-slow=$(in_slow read_file mapped)
+slow=$(kloc_in_slow read_file mapped)
 tiering_check "sequential faults of a mapping are a stream ($slow of 2048 pages)" \
 	[ "$slow" -ge 1536 ]
 
 tiering_select kloc
-slow=$(in_slow read_file stream)
+slow=$(kloc_in_slow read_file stream)
 tiering_control "the policy kloc does so, too ($slow of 2048 pages)" [ "$slow" -gt 256 ]
 
 tiering_select kloc-prefetch
-slow=$(in_slow read_file stream)
+slow=$(kloc_in_slow read_file stream)
 tiering_check "fast memory was short meanwhile ($slow of 2048 pages)" [ "$slow" -ge 1536 ]
 
 # Nothing of this matters while there is room.
 echo 10 >$scale
-slow=$(in_slow read_file stream)
+slow=$(kloc_in_slow read_file stream)
 tiering_control "streams begin in slow memory though fast memory has room ($slow pages)" \
 	[ "$slow" -gt 256 ]
 tiering_end
