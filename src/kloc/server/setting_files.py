@@ -8,6 +8,7 @@ be checked under another kernel, too. Other files are those of the running kerne
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator, Sequence
 
 from kloc.base import paths
@@ -23,6 +24,9 @@ OWN = (f"/{tiering.FOLDER}", f"/{contexts.SETTINGS}")
 DEBUGFS = "/sys/kernel/debug/"
 """Where settings are that a server may do without."""
 
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+"""The permissions that files have that can be set."""
+
 LATER = (
     *("/sys/block/", "/sys/bus/", "/sys/class/", "/sys/devices/"),
     *("/sys/fs/", "/sys/module/", "/proc/sys/net/"),
@@ -33,7 +37,7 @@ LATER = (
 def problem(path: str) -> str | None:
     """Return the error for a file that no kernel has, with a similar name; None if it may exist."""
     if system.exists(path):
-        return f"{path} is a directory" if system.path_of(path).is_dir() else None
+        return _unwritable(path)
     if doubt(path) is not None:
         return None
     for directory in OWN:
@@ -71,6 +75,14 @@ def is_hidden(path: str) -> bool:
     listed = _listed(directory)
     # Debugfs is empty where it is not mounted.
     return listed is None or (f"{directory}/" == DEBUGFS and not listed)
+
+
+def _unwritable(path: str) -> str | None:
+    """Return why nobody can write to a path that exists; None if root can."""
+    mode = system.path_of(path).stat().st_mode
+    if stat.S_ISDIR(mode):
+        return f"{path} is a directory"
+    return None if mode & WRITABLE else f"{path} can only be read"
 
 
 def _documented(directory: str) -> Iterator[str]:

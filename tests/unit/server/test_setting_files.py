@@ -70,6 +70,16 @@ def test_a_name_that_no_kernel_has_is_a_problem_with_a_guess(
     assert problem.partition(", did you mean ")[2] == (f"{similar}?" if similar else "")
 
 
+def test_a_file_that_can_only_be_read_is_no_setting(server: Path) -> None:
+    path = "/sys/kernel/mm/tiering/kloc/promote_uses"
+    file = server / path.lstrip("/")
+    file.write_text("2\n")
+    file.chmod(0o444)
+    assert setting_files.problem(path) == f"{path} can only be read"
+    file.chmod(0o644)
+    assert setting_files.problem(path) is None
+
+
 @pytest.mark.usefixtures("server")
 def test_a_directory_is_no_setting() -> None:
     path = "/sys/kernel/mm/lru_gen"
