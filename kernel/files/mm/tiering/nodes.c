@@ -349,18 +349,25 @@ static void tiering_nodes_publish(void)
 				   node_online(nid) ? tiering_nearest(nid) : NULL);
 }
 
-/* Choose the one node whose daemon advances the global scan. */
+/*
+ * Choose the one node whose daemon advances the global scan. It stays the one while it
+ * exists: two daemons must not do this at a time.
+ */
 static void tiering_choose_counter(void)
 {
-	bool chosen = false;
+	struct tiering_node *first = NULL;
 	int nid;
 
 	for (nid = 0; nid < MAX_NUMNODES; nid++) {
 		if (!tiering_nodes[nid])
 			continue;
-		WRITE_ONCE(tiering_nodes[nid]->counts, !chosen);
-		chosen = true;
+		if (tiering_nodes[nid]->counts)
+			return;
+		if (!first)
+			first = tiering_nodes[nid];
 	}
+	if (first)
+		WRITE_ONCE(first->counts, true);
 }
 
 /**
