@@ -686,9 +686,27 @@ TIERING_NUMBER(inactive_age, policy_kloc_inactive_age, 1, 1, U8_MAX);
 TIERING_NUMBER(slab_groups, policy_kloc_slab_groups, 1, POLICY_KLOC_MIXED,
 	       POLICY_KLOC_FAR);
 
+static ssize_t promote_uses_show(struct kobject *kobj, struct kobj_attribute *attr,
+				 char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(policy_kloc_promote_uses.value));
+}
+
+static struct kobj_attribute promote_uses_attr = __ATTR_RO(promote_uses);
+
+static ssize_t demote_age_show(struct kobject *kobj, struct kobj_attribute *attr,
+			       char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(policy_kloc_demote_age.value));
+}
+
+static struct kobj_attribute demote_age_attr = __ATTR_RO(demote_age);
+
 static struct attribute *policy_kloc_attrs[] = {
 	&inactive_age_number.attr.attr,
 	&slab_groups_number.attr.attr,
+	&promote_uses_attr.attr,
+	&demote_age_attr.attr,
 	NULL,
 };
 
