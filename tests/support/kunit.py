@@ -13,7 +13,6 @@ SUITES = RELOC | {
     "tiering-bounds",
     "tiering-daemon",
     "tiering-kloc-copies",
-    "tiering-kloc-slab",
     "tiering-memcg",
     "tiering-migrate",
     "tiering-nodes",

@@ -122,6 +122,7 @@ int reloc_try_move(void *const *addrs, unsigned int nr, int nid, u8 reason,
 unsigned long reloc_pages_on(int nid);
 void reloc_age(void);
 bool reloc_is_idle(const void *addr);
+unsigned int reloc_moves(const void *addr);
 int reloc_nid_now(const void *addr);
 void reloc_hold_demoted(bool hold);
 bool reloc_is_away(const void *addr);
@@ -221,6 +222,11 @@ static inline void reloc_age(void)
 static inline bool reloc_is_idle(const void *addr)
 {
 	return false;
+}
+
+static inline unsigned int reloc_moves(const void *addr)
+{
+	return 0;
 }
 
 static inline int reloc_nid_now(const void *addr)

@@ -94,6 +94,20 @@ bool reloc_is_idle(const void *addr)
 }
 
 /**
+ * reloc_moves() - count the recent moves of an object's page
+ * @addr: the address of an object, which the caller keeps
+ *
+ * Context: any.
+ * Return: the moves, of which one is forgotten every 64 scans; 0 for addresses outside
+ * of the arena.
+ */
+unsigned int reloc_moves(const void *addr)
+{
+	/* The page may move meanwhile, which adds one. */
+	return is_reloc_addr(addr) ? data_race(reloc_page_of(addr)->use.moves) : 0;
+}
+
+/**
  * reloc_nid_now() - get the current node of an object, without sleeping
  * @addr: the address of an object, which the caller keeps
  *

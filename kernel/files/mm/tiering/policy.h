@@ -826,7 +826,6 @@ void tiering_slabs_come(struct tiering_node *tn, const struct knode *knode);
 /* stats.c */
 struct address_space *tiering_mapping_of(struct folio *folio);
 enum tiering_kind tiering_kind_of(struct folio *folio);
-unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind);
 struct tiering_copies tiering_copies(enum tiering_reason first,
 				     enum tiering_reason last);
 

@@ -130,7 +130,6 @@ static void policy_kloc_forget(void)
 {
 	policy_kloc_copies_forget(&policy_kloc_promote_uses);
 	policy_kloc_copies_forget(&policy_kloc_demote_age);
-	policy_kloc_slab_forget();
 }
 
 /**
@@ -303,7 +302,6 @@ void policy_kloc_period(struct tiering_node *tn)
 	}
 	policy_kloc_copies_adapt(&policy_kloc_promote_uses);
 	policy_kloc_copies_adapt(&policy_kloc_demote_age);
-	policy_kloc_slab_adapt();
 }
 
 /* End a walk over the pages of a context in fast memory, and list the context again. */
@@ -349,8 +347,7 @@ static bool policy_kloc_begin_next(struct tiering_node *tn, struct tiering_walk 
 
 	if (!next(tn->index, &knode, 1))
 		return false;
-	if (policy_kloc_slab_may_leave())
-		tiering_slabs_leave(tn, knode);
+	tiering_slabs_leave(tn, knode);
 	policy_kloc_begin(tn, walk, knode);
 	return true;
 }

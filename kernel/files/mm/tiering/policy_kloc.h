@@ -71,9 +71,6 @@ extern unsigned long policy_kloc_slab_groups;
 
 enum tiering_place policy_kloc_place_cold_slab(struct tiering_node *tn);
 
-bool policy_kloc_slab_may_leave(void);
-void policy_kloc_slab_forget(void);
-void policy_kloc_slab_adapt(void);
 bool policy_kloc_slab_new_cold(struct tiering_node *tn,
 			       const struct tiering_alloc *alloc);
 bool policy_kloc_slab_cold(struct tiering_node *tn, unsigned int history);

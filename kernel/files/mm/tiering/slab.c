@@ -152,12 +152,16 @@ static bool tiering_slab_is_on_slow_node(const void *object)
 	return nid != NUMA_NO_NODE && tiering_is_slow(nid);
 }
 
-/* Choose idle pages in fast memory: others would take places in the batch. */
+/*
+ * Choose idle pages in fast memory, which have not come back a moment ago: others would
+ * take places in the batch.
+ */
 static bool tiering_slab_may_leave(const void *object)
 {
 	int nid = reloc_nid_now(object);
 
-	return nid != NUMA_NO_NODE && !tiering_is_slow(nid) && reloc_is_idle(object);
+	return nid != NUMA_NO_NODE && !tiering_is_slow(nid) && reloc_is_idle(object) &&
+	       reloc_moves(object) < TIERING_SLAB_MOVES;
 }
 
 /* Queue the pages of a context's chosen objects, up to TIERING_SLABS_MOST. */

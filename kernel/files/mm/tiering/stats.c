@@ -65,14 +65,8 @@ void tiering_count(enum tiering_event event, enum tiering_kind kind, long pages)
 	this_cpu_add(tiering_counts[event][kind], pages);
 }
 
-/**
- * tiering_counted() - get the count of an event
- * @event: the event
- * @kind: kind of the pages
- *
- * Return: pages since boot, the sum over all CPUs.
- */
-unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
+/* Get the count of an event since boot, the sum over all CPUs. */
+static unsigned long tiering_counted(enum tiering_event event, enum tiering_kind kind)
 {
 	unsigned long sum = 0;
 	unsigned int cpu;

@@ -55,6 +55,7 @@ static void uses_are_noted(struct kunit *test)
 	move_to(test, f, node_b);
 	KUNIT_EXPECT_EQ(test, reloc_nid_now(object), node_b);
 	KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
+	KUNIT_EXPECT_EQ(test, reloc_moves(object), 1);
 	free_objects(f);
 }
 

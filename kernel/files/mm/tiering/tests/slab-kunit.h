@@ -20,10 +20,21 @@ static int slab_test_node(bool slow)
 	return NUMA_NO_NODE;
 }
 
-/* A page in slow memory must not take the place of a page to demote. */
-static void slab_test_a_page_leaves_once(struct kunit *test)
+static void slab_test_move(struct kunit *test, void *object, int nid)
 {
 	struct reloc_result result = { };
+
+	while (!result.moved && !result.no_memory)
+		reloc_move(&object, 1, nid, &result);
+	KUNIT_EXPECT_EQ(test, result.moved, 1);
+}
+
+/*
+ * A page in slow memory must not take the place of a page to demote, nor may one that
+ * has come back.
+ */
+static void slab_test_a_page_leaves_once(struct kunit *test)
+{
 	struct kmem_cache *cache;
 	int fast, slow;
 	void *object;
@@ -44,12 +55,13 @@ static void slab_test_a_page_leaves_once(struct kunit *test)
 		reloc_age();
 		KUNIT_EXPECT_TRUE(test, tiering_slab_may_leave(object));
 		KUNIT_EXPECT_FALSE(test, tiering_slab_is_on_slow_node(object));
-		while (!result.moved && !result.no_memory)
-			reloc_move(&object, 1, slow, &result);
-		KUNIT_EXPECT_EQ(test, result.moved, 1);
+		slab_test_move(test, object, slow);
 		KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
 		KUNIT_EXPECT_FALSE(test, tiering_slab_may_leave(object));
 		KUNIT_EXPECT_TRUE(test, tiering_slab_is_on_slow_node(object));
+		slab_test_move(test, object, fast);
+		KUNIT_EXPECT_TRUE(test, reloc_is_idle(object));
+		KUNIT_EXPECT_FALSE(test, tiering_slab_may_leave(object));
 	}
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
