@@ -20,9 +20,10 @@
  * - Relocatable slab pages of inodes and dentries move with their contexts or by use
  *   (4.4; see policy_kloc_slab.c).
  *
- * None of the rules applies while fast memory has room for all. One rule is not the
+ * None of the rules applies while fast memory has room for all. Two rules are not the
  * paper's: wasted copies make promotion and demotion stricter, see
- * policy_kloc_copies.c.
+ * policy_kloc_copies.c; and pages that an application will use only once begin in slow
+ * memory.
  */
 #include <linux/cpuset.h>
 #include <linux/init.h>
@@ -126,12 +127,6 @@ static struct policy_kloc_copies policy_kloc_demote_age = {
 /* Scans since the policy was selected. */
 static unsigned int policy_kloc_scans;
 
-static void policy_kloc_forget(void)
-{
-	policy_kloc_copies_forget(&policy_kloc_promote_uses);
-	policy_kloc_copies_forget(&policy_kloc_demote_age);
-}
-
 /**
  * policy_kloc_select() - prepare for selection, the operation init
  *
@@ -140,7 +135,8 @@ static void policy_kloc_forget(void)
 int policy_kloc_select(void)
 {
 	WRITE_ONCE(policy_kloc_scans, 0);
-	policy_kloc_forget();
+	policy_kloc_copies_forget(&policy_kloc_promote_uses);
+	policy_kloc_copies_forget(&policy_kloc_demote_age);
 	return 0;
 }
 
@@ -295,11 +291,6 @@ void policy_kloc_period(struct tiering_node *tn)
 	WRITE_ONCE(policy_kloc_scans, policy_kloc_scans + 1);
 	if (policy_kloc_scans % TIERING_SOON)
 		return;
-	/* Copies that were wasted so far may be those of another policy. */
-	if (policy_kloc_scans == TIERING_SOON) {
-		policy_kloc_forget();
-		return;
-	}
 	policy_kloc_copies_adapt(&policy_kloc_promote_uses);
 	policy_kloc_copies_adapt(&policy_kloc_demote_age);
 }

@@ -41,7 +41,8 @@ typedef unsigned int (*policy_kloc_next_t)(unsigned int index,
  * @least: smallest @value
  * @most: largest @value
  * @value: the threshold; a higher one moves fewer pages
- * @pause: length of the last pause before @value falls; intervals
+ * @pause: length of the last pause before @value falls, halved in each interval in
+ *         which @value is smallest; intervals
  * @pause_left: rest of the pause; intervals
  * @seen: copies at the last adaptation
  */

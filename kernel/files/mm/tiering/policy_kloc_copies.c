@@ -38,7 +38,7 @@ static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 				     struct tiering_copies now)
 {
 	unsigned long moved = now.moved - copies->seen.moved;
-	/* What goes beyond @moved was copied under another threshold. */
+	/* Pages promoted long ago may leave now, too: they count for @moved at most. */
 	unsigned long wasted = min(now.wasted - copies->seen.wasted, moved);
 	unsigned long some = max(moved, 1UL * TIERING_BATCH);
 	unsigned int value = copies->value;
@@ -46,7 +46,9 @@ static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 	copies->seen = now;
 	if (wasted > some / POLICY_KLOC_WASTE) {
 		value = min(value * 2, copies->most);
-		copies->pause = clamp(copies->pause * 2, 1U, POLICY_KLOC_PAUSE);
+		/* The threshold had fallen, or it rises for the first time. */
+		if (!copies->pause_left)
+			copies->pause = clamp(copies->pause * 2, 1U, POLICY_KLOC_PAUSE);
 		copies->pause_left = copies->pause;
 	} else if (copies->pause_left) {
 		copies->pause_left--;

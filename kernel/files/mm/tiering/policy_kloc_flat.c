@@ -53,12 +53,7 @@ static bool policy_kloc_flat_used(struct tiering_node *tn, struct folio *folio,
 static void policy_kloc_flat_period(struct tiering_node *tn)
 {
 	/* One daemon adapts the threshold. */
-	if (!READ_ONCE(tn->counts) || ++policy_kloc_flat_scans % TIERING_SOON)
-		return;
-	/* Copies that were wasted so far may be those of another policy. */
-	if (policy_kloc_flat_scans == TIERING_SOON)
-		policy_kloc_copies_forget(&policy_kloc_flat_uses);
-	else
+	if (READ_ONCE(tn->counts) && ++policy_kloc_flat_scans % TIERING_SOON == 0)
 		policy_kloc_copies_adapt(&policy_kloc_flat_uses);
 }
 

@@ -64,6 +64,17 @@ static unsigned int copies_test_pause(struct policy_kloc_copies *copies)
 	return intervals;
 }
 
+/* Waste before the threshold falls does not make the pause longer. */
+static void copies_test_climb_is_one_pause(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 2 };
+
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 4);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 8);
+	KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 9);
+	KUNIT_EXPECT_EQ(test, copies_test_pause(&copies), 1);
+}
+
 /* If all files are equally hot, copies are tried less and less often. */
 static void copies_test_pauses_double(struct kunit *test)
 {
@@ -121,6 +132,7 @@ static struct kunit_case copies_test_cases[] = {
 	KUNIT_CASE(copies_test_waste_makes_stricter),
 	KUNIT_CASE(copies_test_value_is_steady),
 	KUNIT_CASE(copies_test_value_falls),
+	KUNIT_CASE(copies_test_climb_is_one_pause),
 	KUNIT_CASE(copies_test_pauses_double),
 	KUNIT_CASE(copies_test_few_copies),
 	KUNIT_CASE(copies_test_earlier_copies),
