@@ -41,8 +41,8 @@ typedef unsigned int (*policy_kloc_next_t)(unsigned int index,
  * @least: smallest @value
  * @most: largest @value
  * @value: the threshold; a higher one moves fewer pages
- * @pause: length of the last pause before @value falls, halved in each interval in
- *         which @value is smallest; intervals
+ * @pause: length of the last pause before @value falls, halved in each interval that
+ *         begins with the smallest @value and wastes no copies; intervals
  * @pause_left: rest of the pause; intervals
  * @seen: copies at the last adaptation
  */

@@ -31,8 +31,8 @@ void policy_kloc_copies_forget(struct policy_kloc_copies *copies)
 
 /*
  * Adapt a threshold to the copies since the last call. It doubles while copies are
- * wasted, and falls again after a pause. Each time that the lower threshold wastes
- * copies, too, the next pause is twice as long.
+ * wasted, and falls again after a pause. Each time that copies are wasted after a
+ * pause, the next one is twice as long.
  */
 static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 				     struct tiering_copies now)
@@ -46,16 +46,17 @@ static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 	copies->seen = now;
 	if (wasted > some / POLICY_KLOC_WASTE) {
 		value = min(value * 2, copies->most);
-		/* The threshold had fallen, or it rises for the first time. */
+		/* A lower threshold was tried after the last pause. */
 		if (!copies->pause_left)
 			copies->pause = clamp(copies->pause * 2, 1U, POLICY_KLOC_PAUSE);
 		copies->pause_left = copies->pause;
 	} else if (copies->pause_left) {
 		copies->pause_left--;
 	} else if (wasted <= some / POLICY_KLOC_WASTE / 2) {
-		value -= DIV_ROUND_UP(value - copies->least, POLICY_KLOC_FALL);
 		if (value == copies->least)
 			copies->pause /= 2;
+		else
+			value -= DIV_ROUND_UP(value - copies->least, POLICY_KLOC_FALL);
 	}
 	WRITE_ONCE(copies->value, value);
 }

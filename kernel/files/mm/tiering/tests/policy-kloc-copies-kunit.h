@@ -93,6 +93,20 @@ static void copies_test_pauses_double(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copies.value, 2);
 }
 
+/* The same if only the smallest threshold wastes copies. */
+static void copies_test_pauses_double_at_the_least(struct kunit *test)
+{
+	struct policy_kloc_copies copies = { .least = 2, .most = 9, .value = 2 };
+	unsigned int pause;
+
+	for (pause = 1; pause <= POLICY_KLOC_PAUSE; pause *= 2) {
+		KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 8000), 4);
+		KUNIT_EXPECT_EQ(test, copies_test_pause(&copies), pause);
+		KUNIT_EXPECT_EQ(test, copies.value, 3);
+		KUNIT_EXPECT_EQ(test, copies_test_count(&copies, 8000, 0), 2);
+	}
+}
+
 /* A few wasted copies do not raise the threshold; without copies it falls. */
 static void copies_test_few_copies(struct kunit *test)
 {
@@ -134,6 +148,7 @@ static struct kunit_case copies_test_cases[] = {
 	KUNIT_CASE(copies_test_value_falls),
 	KUNIT_CASE(copies_test_climb_is_one_pause),
 	KUNIT_CASE(copies_test_pauses_double),
+	KUNIT_CASE(copies_test_pauses_double_at_the_least),
 	KUNIT_CASE(copies_test_few_copies),
 	KUNIT_CASE(copies_test_earlier_copies),
 	KUNIT_CASE(copies_test_counts_differences),
