@@ -187,7 +187,8 @@ static void tiering_slabs_add(struct tiering_node *tn, struct tiering_slabs *sla
  * @tn: the node
  * @knode: the context, whose objects the caller has not used in this scan
  *
- * Other contexts have objects on the same pages. Pages with a recent use stay.
+ * Other contexts have objects on the same pages. Pages with a recent use stay, and so do
+ * those that came back a moment ago.
  *
  * Context: the caller holds no lock that is taken with interrupts off.
  */

@@ -83,6 +83,8 @@ static unsigned long tiering_counted(enum tiering_event event, enum tiering_kind
  * @first: first reason of the copies
  * @last: last reason of the copies
  *
+ * Slabs are left out: their records outlive a policy.
+ *
  * Return: pages since boot.
  */
 struct tiering_copies tiering_copies(enum tiering_reason first,

@@ -176,7 +176,10 @@ static void nodes_test_better_is_allowed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nodes_test_best(3, 0xf, 0x8), NUMA_NO_NODE);
 }
 
-/* The index of a removed node is used again, and another daemon advances the scan. */
+/*
+ * The index of a removed node is used again, and another daemon advances the scan. It
+ * still does so when a lower node comes.
+ */
 static void nodes_test_a_node_goes(struct kunit *test)
 {
 	struct tiering_node *nodes[2];
@@ -200,6 +203,12 @@ static void nodes_test_a_node_goes(struct kunit *test)
 	tiering_choose_counter();
 	KUNIT_EXPECT_TRUE(test, nodes[1]->counts);
 	KUNIT_EXPECT_EQ(test, tiering_free_index(), 0);
+	nodes[0]->counts = false;
+	tiering_nodes[0] = nodes[0];
+	tiering_choose_counter();
+	KUNIT_EXPECT_FALSE(test, nodes[0]->counts);
+	KUNIT_EXPECT_TRUE(test, nodes[1]->counts);
+	tiering_nodes[0] = NULL;
 	tiering_nodes[1] = NULL;
 }
 
