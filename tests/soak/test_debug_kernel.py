@@ -40,7 +40,7 @@ done
 for suite in {suites}; do
     grep -q '^ok' /sys/kernel/debug/kunit/$suite/results
 done
-""".replace("{suites}", " ".join(sorted(kunit.SUITES - kunit.RELOC)))
+"""
 # Several processes write, verify, map, truncate and remove files. TIMES is the amount of work: the
 # timing model is slow.
 STRESS = """
@@ -303,10 +303,6 @@ cd /
 rm -r /data/kept
 test "$(awk '/^moved/ {{print $2}}' /sys/kernel/debug/reloc/stats)" -gt 1000
 """
-# These kernels have relocatable slabs, and their tests.
-RELOC = """
-grep -q '^ok' /sys/kernel/debug/kunit/reloc/results
-"""
 LOCKS = """
 grep -q 'debug_locks: *1' /proc/lockdep_stats
 """
@@ -315,10 +311,13 @@ test "$(cat /sys/kernel/warn_count)" = 0
 """
 CHECKS = {
     "debug": LEAKS + LOCKS + WARNINGS,
-    "debug-rt": RELOC + LOCKS + WARNINGS,
-    "debug-kcsan": RELOC + WARNINGS,
+    "debug-rt": LOCKS + WARNINGS,
+    "debug-kcsan": WARNINGS,
 }
 """What is checked at the end, by the variant of the kernel."""
+
+LACKS = {"debug": kunit.RELOC, "debug-rt": kunit.BALANCING}
+"""The suites of unit tests that a variant of the kernel does not have."""
 
 # The kernel of PREEMPT_RT has no NUMA balancing, which is a part of the policy kloc.
 RT_SETTINGS = {
@@ -363,6 +362,12 @@ def settings(variant: str, host: profile.Profile) -> Mapping[str, str]:
     return RT_SETTINGS if variant == "debug-rt" else policy.load("kloc").settings("", host)
 
 
+def setup(variant: str) -> str:
+    """Return the script that checks that all suites of a variant's unit tests ran and passed."""
+    suites = kunit.SUITES - LACKS.get(variant, frozenset())
+    return SETUP.replace("{suites}", " ".join(sorted(suites)))
+
+
 def host_of() -> profile.Profile:
     """Return the profile of the machine, with memory that debug kernels need."""
     host = profile.load(profile.DEFAULT)
@@ -389,7 +394,7 @@ def run(
     """
     host = host_of()
     check = CHECKS[variant]
-    scripts = {"setup": SETUP, "measured": f"TIMES={times}\n{measured}", "check": check}
+    scripts = {"setup": setup(variant), "measured": f"TIMES={times}\n{measured}", "check": check}
     written = settings(variant, host)
     job = Job(
         variant,
@@ -467,7 +472,7 @@ def run_selftests(job: Job, scripts: Sequence[str], variant: str) -> None:
 
     What they measure differs on a debug kernel, so some may fail.
     """
-    stages = {"setup": SETUP, **job.scripts, "check": CHECKS[variant]}
+    stages = {"setup": setup(variant), **job.scripts, "check": CHECKS[variant]}
     raw = launcher.run(dataclasses.replace(job, name=variant, scripts=stages), parts(variant))
     printed = selftests.parse(raw.frames["measured"])
     assert set(printed) == set(scripts)
