@@ -192,7 +192,7 @@ CONTROLS = [
     "kloc-cap",
     "kloc-cache-only",
     "kloc-fs",
-    "kloc-prefetch",
+    "kloc-noprefetch",
 ]
 
 

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Under the policy kloc-prefetch, pages of a stream begin in slow memory while fast memory is short.
-# A stream is readahead for a sequential reader; a single full window is not.
+# Under the policy kloc-noprefetch, pages of a stream begin in slow memory while fast memory is
+# short. A stream is readahead for a sequential reader; a single full window is not.
 
 . ./_kloc.sh
 
 kloc_begin 8
-grep -qw kloc-prefetch $tiering/policies || tiering_skip "needs CONFIG_TIERING_CONTROLS"
-tiering_select kloc-prefetch
+grep -qw kloc-noprefetch $tiering/policies || tiering_skip "needs CONFIG_TIERING_CONTROLS"
+tiering_select kloc-noprefetch
 
 file=$dir/file
 head -c 8388608 /dev/zero >"$file"
@@ -54,7 +54,7 @@ tiering_select kloc
 slow=$(kloc_in_slow read_file stream)
 tiering_control "the policy kloc does so, too ($slow of 2048 pages)" [ "$slow" -gt 256 ]
 
-tiering_select kloc-prefetch
+tiering_select kloc-noprefetch
 slow=$(kloc_in_slow read_file stream)
 tiering_check "fast memory was short meanwhile ($slow of 2048 pages)" [ "$slow" -ge 1536 ]
 

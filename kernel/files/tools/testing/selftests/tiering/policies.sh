@@ -6,7 +6,7 @@
 . ./_tiering.sh
 
 policies="none naive dram-first remote-first migration-only kloc kloc-nomigrate kloc-random"
-policies="$policies kloc-allactive kloc-cap kloc-flat kloc-fs kloc-prefetch"
+policies="$policies kloc-allactive kloc-cap kloc-flat kloc-fs kloc-noprefetch"
 [ ! -e /proc/sys/kernel/numa_balancing ] || policies="$policies autotiering-cpm autotiering-opm \
 autotiering-opm-bd autotiering-opm-x autotiering-random"
 
