@@ -254,7 +254,7 @@ def test_kloc_and_its_controls_have_no_settings_for_single_workloads_but_those_o
 
 
 def test_controls_are_kloc_and_nine_others() -> None:
-    others = {"allactive", "cache-only", "cap", "flat", "fs", "nomigrate", "prefetch"}
+    others = {"allactive", "cache-only", "cap", "flat", "fs", "nomigrate", "noprefetch"}
     others |= {"random", "slab"}
     assert set(KLOC_AND_ITS_CONTROLS) == {"kloc", *(f"kloc-{name}" for name in others)}
 
