@@ -176,6 +176,7 @@ def workloads() -> Iterable[Workload]:
         measured=mixed.measured,
         check=_check,
         outcome=mixed.outcome,
+        # The larger one of two kernels: docs/workloads.md.
         spread=0.087,
         not_native="",
     )

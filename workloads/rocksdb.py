@@ -173,5 +173,5 @@ def workloads() -> Iterable[Workload]:
             check=_check,
             outcome=_outcome,
             # That of the variants was not measured.
-            spread=0.051 if name == "rocksdb" else None,
+            spread=0.084 if name == "rocksdb" else None,
         )
