@@ -46,7 +46,7 @@ static void policy_kloc_copies_count(struct policy_kloc_copies *copies,
 	copies->seen = now;
 	if (wasted > some / POLICY_KLOC_WASTE) {
 		value = min(value * 2, copies->most);
-		/* A lower threshold was tried after the last pause. */
+		/* The last pause is over, or there was none. */
 		if (!copies->pause_left)
 			copies->pause = clamp(copies->pause * 2, 1U, POLICY_KLOC_PAUSE);
 		copies->pause_left = copies->pause;
